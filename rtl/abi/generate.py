@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Turns abi.toml into the C++ header, the SystemVerilog package and the doc page.
+
+usage: generate.py abi.toml [--cpp FILE] [--sv FILE] [--doc FILE]
+
+Every error names the layout and the field, and what to change.
+"""
+import argparse
+import pathlib
+import sys
+import tomllib
+
+WORD = 64
+# Names of ours that SystemVerilog or C++ would not take.
+KEYWORDS = set("time event wait default class new this const case do for if else begin end static union enum "
+               "struct int long short signed unsigned bit byte reg wire logic input output ref type final".split())
+
+
+class AbiError(Exception):
+    pass
+
+
+class Field:
+    def __init__(self, where, word, lsb, spec):
+        if len(spec) not in (3, 4):
+            raise AbiError(f"{where}: a field is [name, width, text] or [name, width, text, enum]: {spec}")
+        self.name, self.width, self.text = spec[:3]
+        self.enum = spec[3] if len(spec) == 4 else None
+        self.word, self.lsb = word, lsb
+        if self.name in KEYWORDS:
+            raise AbiError(f"{where}.{self.name}: a keyword of C++ or SystemVerilog; choose another name")
+        if not 1 <= self.width <= WORD:
+            raise AbiError(f"{where}.{self.name}: width {self.width} is not 1..{WORD}")
+        if lsb + self.width > WORD:
+            raise AbiError(f"{where}.{self.name}: ends at bit {lsb + self.width} of word {word}; move it to a new word")
+
+
+class Layout:
+    def __init__(self, spec, known):
+        self.name, self.words, self.text = spec["name"], spec["words"], spec["text"]
+        self.engine = spec.get("engine", False)
+        self.fields = []
+        first = 0
+        if "prefix" in spec:
+            other, first = spec["prefix"]
+            if other not in known:
+                raise AbiError(f"layout {self.name}: prefix {other} must be described before it")
+            self.fields += [f for f in known[other].fields if f.word < first]
+        if first + len(spec["fields"]) > self.words:
+            raise AbiError(f"layout {self.name}: {first + len(spec['fields'])} words of fields, words = {self.words}")
+        for word, row in enumerate(spec["fields"], start=first):
+            lsb = 0
+            for field in row:
+                self.fields.append(Field(f"layout {self.name}", word, lsb, field))
+                lsb += field[1]
+        names = [f.name for f in self.fields]
+        for name in names:
+            if names.count(name) > 1:
+                raise AbiError(f"layout {self.name}: field {name} stands twice; rename one")
+
+
+class Abi:
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            spec = tomllib.load(file)
+        self.major, self.minor = spec["abi"]["major"], spec["abi"]["minor"]
+        self.enums = {e["name"]: e for e in spec["enum"]}
+        for enum in self.enums.values():
+            if len(enum["values"]) > 1 << enum["width"]:
+                raise AbiError(f"enum {enum['name']}: {len(enum['values'])} values do not fit {enum['width']} bits; widen it")
+        self.layouts = {}
+        for layout in spec["layout"]:
+            self.layouts[layout["name"]] = Layout(layout, self.layouts)
+        for layout in self.layouts.values():
+            for field in layout.fields:
+                if field.enum and field.enum not in self.enums:
+                    raise AbiError(f"layout {layout.name}.{field.name}: no enum {field.enum}")
+                if field.enum and self.enums[field.enum]["width"] != field.width:
+                    raise AbiError(f"layout {layout.name}.{field.name}: enum {field.enum} is "
+                                   f"{self.enums[field.enum]['width']} bits wide, the field {field.width}")
+        self.register_bytes, self.register_text = spec["registers"]["bytes"], spec["registers"]["text"]
+        self.registers = spec["register"]
+        taken = {}
+        for register in self.registers:
+            offset = register["offset"]
+            if offset % 4 or offset >= self.register_bytes:
+                raise AbiError(f"register {register['name']}: offset {offset:#x} is not a multiple of 4 below {self.register_bytes:#x}")
+            if offset in taken:
+                raise AbiError(f"register {register['name']}: offset {offset:#x} belongs to {taken[offset]}")
+            taken[offset] = register["name"]
+
+
+def camel(name):
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def storage(width):
+    return next(f"uint{n}_t" for n in (8, 16, 32, 64) if width <= n)
+
+
+BANNER = "Generated from rtl/abi/abi.toml by rtl/abi/generate.py: change it there."
+
+
+def cpp(abi):
+    out = ["// SPDX-License-Identifier: Apache-2.0", f"// {BANNER}", "#pragma once", "#include <stdint.h>", "",
+           "namespace tidemill::abi {", "",
+           f"inline constexpr uint32_t kVersionMajor = {abi.major};",
+           f"inline constexpr uint32_t kVersionMinor = {abi.minor};", ""]
+    for enum in abi.enums.values():
+        out.append(f"/// {enum['text']}")
+        out.append(f"enum class {camel(enum['name'])} : uint8_t {{")
+        for value, (name, text) in enumerate(enum["values"]):
+            out.append(f"  {name} = {value},  ///< {text}")
+        out += ["};", f"inline constexpr unsigned k{camel(enum['name'])}Count = {len(enum['values'])};",
+                f"[[gnu::always_inline]] constexpr const char* name_of({camel(enum['name'])} v) {{",
+                "  switch (v) {"]
+        out += [f"    case {camel(enum['name'])}::{name}: return \"{name}\";" for name, _ in enum["values"]]
+        out += ["  }", "  return \"?\";", "}", ""]
+    for layout in abi.layouts.values():
+        out += [f"/// {layout.text}", f"struct {camel(layout.name)} {{",
+                f"  static constexpr unsigned kBytes = {layout.words * 8};"]
+        out += [f"  uint64_t w{w} = 0;" for w in range(layout.words)]
+        for f in layout.fields:
+            kind = camel(f.enum) if f.enum else "bool" if f.width == 1 else storage(f.width)
+            mask = (1 << f.width) - 1
+            raw = f"w{f.word}" if f.width == WORD else f"((w{f.word} >> {f.lsb}) & {mask:#x}u)" if f.lsb else f"(w{f.word} & {mask:#x}u)"
+            get = f"{raw} != 0" if kind == "bool" else f"static_cast<{kind}>({raw})"
+            put = f"static_cast<uint64_t>(v)" if kind != "bool" else "uint64_t{v}"
+            if f.width == WORD:
+                write = f"w{f.word} = {put};"
+            else:
+                value = put if kind == "bool" else f"({put} & {mask:#x}u)"
+                write = f"w{f.word} = (w{f.word} & ~(uint64_t{{{mask:#x}u}} << {f.lsb})) | ({value} << {f.lsb});"
+            out += [f"  /// {f.text}: word {f.word}, bits {f.lsb + f.width - 1}:{f.lsb}",
+                    f"  [[gnu::always_inline]] constexpr {kind} {f.name}() const {{ return {get}; }}",
+                    f"  [[gnu::always_inline]] constexpr void {f.name}({kind} v) {{ {write} }}"]
+        out += ["  constexpr bool operator==(const " + camel(layout.name) + "& o) const {",
+                "    return " + " & ".join(f"(w{w} == o.w{w})" for w in range(layout.words)) + ";", "  }", "};",
+                f"static_assert(sizeof({camel(layout.name)}) == {camel(layout.name)}::kBytes);", ""]
+    out += ["/// Byte offsets of the AXI4-Lite registers.", "namespace reg {",
+            f"inline constexpr uint32_t kBytes = {abi.register_bytes:#x};"]
+    for register in abi.registers:
+        out.append(f"inline constexpr uint32_t {register['name']} = {register['offset']:#05x};  ///< {register['text']}")
+    out += ["}  // namespace reg", ""]
+    for register in abi.registers:
+        if "reset" in register:
+            out.append(f"inline constexpr uint32_t k{camel(register['name'])}Reset = {register['reset']:#x};")
+    out += ["", "}  // namespace tidemill::abi", ""]
+    return "\n".join(out)
+
+
+def sv(abi):
+    out = ["// SPDX-License-Identifier: Apache-2.0", f"// {BANNER}", "`default_nettype none", "",
+           "package tidemill_abi;", "",
+           f"  localparam int unsigned VersionMajor = {abi.major};",
+           f"  localparam int unsigned VersionMinor = {abi.minor};", ""]
+    for enum in abi.enums.values():
+        out.append(f"  // {enum['text']}")
+        out.append(f"  typedef enum logic [{enum['width'] - 1}:0] {{")
+        values = enum["values"]
+        for value, (name, _) in enumerate(values):
+            comma = "," if value + 1 < len(values) else ""
+            out.append(f"    {camel(enum['name'])}{camel(name)} = {enum['width']}'d{value}{comma}")
+        out += [f"  }} {enum['name']}_e;", ""]
+    for layout in abi.layouts.values():
+        bits = layout.words * WORD
+        out += [f"  // {layout.text}", f"  localparam int unsigned {camel(layout.name)}Bits = {bits};",
+                "  typedef struct packed {"]
+        members, filler = [], 0
+        for word in range(layout.words):
+            at = 0
+            for f in (f for f in layout.fields if f.word == word):
+                kind = f"{f.enum}_e" if f.enum else f"logic [{f.width - 1}:0]" if f.width > 1 else "logic"
+                members.append(f"    {kind} {f.name};")
+                at = f.lsb + f.width
+            if at < WORD:
+                members.append(f"    logic [{WORD - at - 1}:0] reserved{filler};")
+                filler += 1
+        out += list(reversed(members)) + [f"  }} {layout.name}_t;", ""]
+    out.append("  // Byte offsets of the AXI4-Lite registers.")
+    for register in abi.registers:
+        out.append(f"  localparam logic [15:0] Reg{camel(register['name'])} = 16'h{register['offset']:04x};")
+    for register in abi.registers:
+        if "reset" in register:
+            out.append(f"  localparam logic [31:0] Reg{camel(register['name'])}Reset = 32'h{register['reset']:08x};")
+    out += ["", "endpackage", "", "`default_nettype wire", ""]
+    return "\n".join(out)
+
+
+def doc(abi):
+    out = ["<!-- SPDX-License-Identifier: Apache-2.0 -->", f"<!-- {BANNER} -->", "# Shared layouts", "",
+           f"ABI version {abi.major}.{abi.minor}. Host, HLS engine and RTL share these words; "
+           "`rtl/abi/abi.toml` is their one description. Bytes are little endian.", ""]
+    out += ["## Registers", "", abi.register_text, "", "| offset | register | access | what |", "| --- | --- | --- | --- |"]
+    for r in abi.registers:
+        reset = f" (reset value {r['reset']:#x})" if "reset" in r else ""
+        out.append(f"| {r['offset']:#05x} | `{r['name']}` | {r['access']} | {r['text']}{reset} |")
+    for title, engine in (("Rings and streams", False), ("State inside the engine", True)):
+        out += ["", f"## {title}"]
+        for layout in abi.layouts.values():
+            if layout.engine != engine:
+                continue
+            out += ["", f"### `{layout.name}` ({layout.words * 8} bytes)", "", layout.text, "",
+                    "| word | bits | field | what |", "| --- | --- | --- | --- |"]
+            for f in layout.fields:
+                link = f" ([{f.enum}](#{f.enum}))" if f.enum else ""
+                span = f"{f.lsb + f.width - 1}:{f.lsb}" if f.width > 1 else f"{f.lsb}"
+                out.append(f"| {f.word} | {span} | `{f.name}` | {f.text}{link} |")
+    out += ["", "## Values"]
+    for enum in abi.enums.values():
+        out += ["", f"### `{enum['name']}`", "", enum["text"], "", "| value | name | what |", "| --- | --- | --- |"]
+        out += [f"| {value} | `{name}` | {text} |" for value, (name, text) in enumerate(enum["values"])]
+    return "\n".join(out) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("abi", type=pathlib.Path)
+    for name in ("cpp", "sv", "doc"):
+        parser.add_argument(f"--{name}", type=pathlib.Path)
+    args = parser.parse_args()
+    try:
+        abi = Abi(args.abi)
+    except (AbiError, KeyError, tomllib.TOMLDecodeError) as error:
+        sys.exit(f"{args.abi}: {error}")
+    for path, make in ((args.cpp, cpp), (args.sv, sv), (args.doc, doc)):
+        if path:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(make(abi))
+
+
+if __name__ == "__main__":
+    main()
