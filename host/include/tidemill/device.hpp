@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Opening a device and its ports.
+///
+///     auto device = Device::open("soft:").value();
+///     auto fabric = SimulatedFabric::create({.nodes = 64}).value();
+///     auto port = device.open_port(1, fabric.attach(0)).value();
+///     auto agent = port.register_agent({.on_send = ...}).value();
+///
+/// Handles are cheap to move; a port keeps its device alive, an agent its port.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent.hpp"
+#include "clock.hpp"
+#include "error.hpp"
+#include "stats.hpp"
+#include "trace.hpp"
+#include "wire.hpp"
+
+namespace tidemill {
+
+namespace detail {
+class DeviceState;
+}
+
+struct DeviceOptions {
+  /// By default the steady clock.
+  std::shared_ptr<Clock> clock;
+};
+
+struct DeviceInfo {
+  std::string kind;          ///< "soft", "cosim", "xrt".
+  uint32_t abi_major = 0, abi_minor = 0;
+  uint32_t slots = 0;        ///< Sends outstanding at a time.
+  uint32_t banks = 0;
+  uint32_t lanes = 0;
+  Nanoseconds tick{0};       ///< Unit of timers: a timeout is never early and at most two ticks and the service time late.
+};
+
+/// Who runs callbacks.
+enum class Progress : uint8_t {
+  thread,  ///< A thread of the port.
+  poll,    ///< The application, inside Port::poll().
+};
+
+struct PortOptions {
+  Progress progress = Progress::thread;
+  uint16_t receive_buffers = 512;  ///< For each QP.
+  std::shared_ptr<Trace> trace;    ///< Records what happens, if given.
+};
+
+class Port {
+ public:
+  Port() = default;
+  Port(Port&&) noexcept = default;
+  Port& operator=(Port&& other) noexcept;
+  /// Closes: agents that are still registered are flushed and refuse everything from then on.
+  ~Port();
+
+  explicit operator bool() const { return state_ != nullptr; }
+  Result<Agent> register_agent(Registration registration);
+
+  /// Progress::poll: makes progress and runs callbacks, up to about `budget` MADs. Returns how many callbacks ran.
+  /// One thread at a time; others get 0 at once. Not from a callback.
+  std::size_t poll(std::size_t budget = 256);
+  /// Progress::poll: sleeps until poll() may have something to do, or `timeout`. With a virtual clock never sleeps.
+  void wait(Nanoseconds timeout);
+  /// Progress::poll: readable when wait() would return; for an event loop.
+  int event_fd() const;
+
+  PortStats stats() const;
+  std::vector<AgentStats> agent_stats() const;
+
+ private:
+  friend class Device;
+  explicit Port(std::shared_ptr<detail::PortState> state) : state_(std::move(state)) {}
+  std::shared_ptr<detail::PortState> state_;
+};
+
+class Device {
+ public:
+  /// `soft:` runs the engine in this process; options as `soft:?banks=2`.
+  static Result<Device> open(std::string_view uri, DeviceOptions options = {});
+
+  Device(Device&&) noexcept = default;
+  Device& operator=(Device&&) noexcept = default;
+  ~Device();
+
+  DeviceInfo info() const;
+  /// Ports are numbered from 1; each carries one wire.
+  Result<Port> open_port(unsigned number, std::unique_ptr<Wire> wire, PortOptions options = {});
+
+ private:
+  explicit Device(std::shared_ptr<detail::DeviceState> state) : state_(std::move(state)) {}
+  std::shared_ptr<detail::DeviceState> state_;
+};
+
+}  // namespace tidemill
