@@ -4,16 +4,9 @@
 #include <array>
 #include <stdint.h>
 
-namespace tidemill::hls {
+#include "config.hpp"
 
-/// Lanes the host may open and the retry lanes of the banks.
-template <unsigned Lanes>
-struct ArbiterConfig {
-  static constexpr uint32_t kLanes = Lanes;
-  /// Rows of the link memory: lanes, then the sentinels of eight active lists and of the drain list.
-  static constexpr uint32_t kLinkRows = Lanes + 9;
-  static_assert(Lanes <= 0xfff0u, "a lane number has 16 bits");
-};
+namespace tidemill::hls {
 
 template <class Config_>
 struct ArbiterMemory {
@@ -27,6 +20,7 @@ struct ArbiterMemory {
   void next(uint32_t row, uint32_t v) { links_[row].next = static_cast<uint16_t>(v); }
   uint32_t prev(uint32_t row) const { return links_[row].prev; }
   void prev(uint32_t row, uint32_t v) { links_[row].prev = static_cast<uint16_t>(v); }
+  bool empty(uint32_t list) const { return links_[list].next == 0; }
   uint32_t wire_credit(uint32_t qp) const { return wire_credit_[qp]; }
   void wire_credit(uint32_t qp, uint32_t v) { wire_credit_[qp] = v; }
   /// QP to serve next in a service class.

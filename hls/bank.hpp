@@ -116,7 +116,7 @@ class Bank {
     const bool again = (search.candidates & ~(1u << entry)) != 0;
     Verdict v;
     v.action = again ? ActionKind::none : e.rmpp() ? ActionKind::deliver : ActionKind::drop;
-    v.cause = again | (known != Cause::none) ? known : Cause::stale;
+    v.cause = (again | (known != Cause::none)) ? known : Cause::stale;
     Action a = answer(v, e);
     a.again(again);
     a.cursor(static_cast<uint16_t>(e.cursor() | (1u << entry)));
@@ -175,7 +175,7 @@ class Bank {
     const uint32_t slot = (from + passed) & kSlotMask, next = from + passed + 1u;
     const SlotRecord r = load(slot);
     const Verdict v = Tracker::on_cancel(r);
-    Action a = hit0 | hit1 | hit2 | hit3 ? apply(slot, r.flags, r, v, e) : answer(Verdict{}, e);
+    Action a = (hit0 | hit1 | hit2 | hit3) ? apply(slot, r.flags, r, v, e) : answer(Verdict{}, e);
     a.again(next < Config::kSlots);
     a.cursor(static_cast<uint16_t>(next & kSlotMask));
     a.agent(e.agent());

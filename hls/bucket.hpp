@@ -3,7 +3,8 @@
 /// zero is empty. Masks have one bit for each entry.
 #pragma once
 #include <stdint.h>
-#ifdef __SSE2__
+#if defined(__SSE2__) && !defined(__BAMBU__) && !defined(__SYNTHESIS__)
+#define TIDEMILL_SSE2
 #include <emmintrin.h>
 #endif
 
@@ -19,7 +20,7 @@ struct Bucket {
   [[gnu::always_inline]] constexpr uint32_t equal_plain(uint32_t want, uint32_t mask) const {
     return zero_halves((low ^ both(want)) & both(mask)) | (zero_halves((high ^ both(want)) & both(mask)) << 2);
   }
-#ifdef __SSE2__
+#ifdef TIDEMILL_SSE2
   [[gnu::always_inline]] uint32_t equal(uint32_t want, uint32_t mask) const {
     const __m128i row = _mm_set_epi64x(static_cast<long long>(high), static_cast<long long>(low));
     const __m128i masked = _mm_and_si128(row, _mm_set1_epi32(static_cast<int>(mask)));

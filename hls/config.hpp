@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Sizes of a bank. Everything is a power of two and known at compile time.
+/// Sizes of banks and arbiters, known at compile time. Everything in a bank is a power of two.
 #pragma once
 #include <stdint.h>
 
@@ -33,5 +33,17 @@ struct BankConfig {
 using CardBankConfig = BankConfig<13, 12>;
 /// A bank of the soft device: one bank a core, 65,536 slots each.
 using HostBankConfig = BankConfig<16, 15>;
+
+/// Lanes the host may open and the retry lanes of the banks.
+template <unsigned Lanes>
+struct ArbiterConfig {
+  static constexpr uint32_t kLanes = Lanes;
+  /// Rows of the link memory: lanes, then the sentinels of eight active lists and of the drain list.
+  static constexpr uint32_t kLinkRows = Lanes + 9;
+  static_assert(Lanes <= 0xfff0u, "a lane number has 16 bits");
+};
+
+/// 1,024 lanes of the host and a retry lane for each QP of eight banks.
+using CardArbiterConfig = ArbiterConfig<1024 + 16>;
 
 }  // namespace tidemill::hls

@@ -125,11 +125,11 @@ class SendArbiter {
       found = grantable(service_class, second) ? active_list(service_class, second) : found;
       found = grantable(service_class, first) ? active_list(service_class, first) : found;
     }
-    const bool drain = !List::empty(memory_, kDrainList);
+    const bool drain = !memory_.empty(kDrainList);
     return drain & ((found == kNoList) | !memory_.drained_last()) ? kDrainList : found;
   }
   [[gnu::always_inline]] inline bool grantable(unsigned service_class, unsigned qp) const {
-    return !List::empty(memory_, active_list(service_class, qp)) & (memory_.wire_credit(qp) != 0);
+    return !memory_.empty(active_list(service_class, qp)) & (memory_.wire_credit(qp) != 0);
   }
   [[gnu::always_inline]] static constexpr uint32_t active_list(unsigned service_class, unsigned qp) {
     return Config::kLanes + service_class * kQps + qp;

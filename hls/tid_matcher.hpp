@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "bucket.hpp"
+#include "lowest_bit.hpp"
 
 namespace tidemill::hls {
 
@@ -88,7 +89,7 @@ struct TidMatcher {
   [[gnu::always_inline]] static constexpr uint32_t count(uint32_t mask) {
     return (mask & 1u) + ((mask >> 1) & 1u) + ((mask >> 2) & 1u) + ((mask >> 3) & 1u);
   }
-  [[gnu::always_inline]] static uint32_t lowest(uint32_t mask) { return static_cast<uint32_t>(__builtin_ctz(mask | kNone)); }
+  [[gnu::always_inline]] static uint32_t lowest(uint32_t mask) { return lowest_bit(mask | kNone); }
   static constexpr uint32_t kNone = 1u << kEntries;
 };
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "linked_list.hpp"
+#include "lowest_bit.hpp"
 
 namespace tidemill::hls {
 
@@ -113,7 +114,7 @@ struct TimeoutWheel {
   [[gnu::always_inline]] static uint32_t next_stop(const Memory& m, uint32_t now) {
     const uint32_t bit = now & (kSpread - 1u);
     const uint64_t rest = (m.busy(word_of(now)) >> bit) >> 1;
-    const uint32_t jump = rest != 0 ? 1u + static_cast<uint32_t>(__builtin_ctzll(rest)) : kSpread - bit;
+    const uint32_t jump = rest != 0 ? 1u + lowest_bit(rest) : kSpread - bit;
     return now + jump;
   }
 

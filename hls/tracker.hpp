@@ -167,13 +167,14 @@ struct Tracker {
     const SlotState state = r.flags.state();
     const bool address = (r.flags.grh() == e.grh()) & (r.owner.own_address() == e.own_address()) &
                          (!r.flags.match_source() | (r.limits.peer() == e.peer()));
-    return r.flags.mgmt_class() != e.mgmt_class()                                   ? Cause::wrong_class
-         : (r.owner.port() != e.port()) | (r.flags.qp() != e.qp())                  ? Cause::wrong_port
-         : (e.mgmt_class() != kDirectedRouteClass) & !address                       ? Cause::wrong_address
-         : state == SlotState::early                                                ? Cause::duplicate
-         : state == SlotState::cancelled                                            ? Cause::cancelled
-         : (state == SlotState::retry) & !r.flags.left()                            ? Cause::never_sent
-                                                                                    : Cause::none;
+    const bool routed = e.mgmt_class() == kDirectedRouteClass;
+    return (r.flags.mgmt_class() != e.mgmt_class())                    ? Cause::wrong_class
+         : ((r.owner.port() != e.port()) | (r.flags.qp() != e.qp()))   ? Cause::wrong_port
+         : (!routed & !address)                                        ? Cause::wrong_address
+         : (state == SlotState::early)                                 ? Cause::duplicate
+         : (state == SlotState::cancelled)                             ? Cause::cancelled
+         : ((state == SlotState::retry) & !r.flags.left())             ? Cause::never_sent
+                                                                       : Cause::none;
   }
 
   /// A response that matches a slot in state sending, waiting or retry.
