@@ -132,14 +132,21 @@ class Bank {
     if (ours & r.flags.expects() & !r.flags.placed() & !hashed) return come_again(slot, r, e, kHashed);
 
     SlotFlags old = r.flags;
-    Retries::pop(memory_, e.qp(), old);
+    old.linked(false);
     r.flags = old;
-    if (ours) return take_turn(slot, old, r, e, e.hash(), e.cursor());
-    // Over since, or a send of the other QP has the slot now: it goes where it belongs.
-    Verdict v;
-    v.flags = old;
-    v.enqueue = due;
-    return refuse_grant(apply(slot, old, r, v, e), e);
+    Action a;
+    if (ours) {
+      a = take_turn(slot, old, r, e, e.hash(), e.cursor());
+    } else {
+      // Over since, or a send of the other QP has the slot now: it goes where it belongs.
+      Verdict v;
+      v.flags = old;
+      v.enqueue = due;
+      a = refuse_grant(apply(slot, old, r, v, e), e);
+    }
+    // A turn that comes again must find its entry at the head again.
+    if (!a.again()) Retries::pop(memory_, e.qp(), old);
+    return a;
   }
 
   /// cancel, modify, deadline: they name a send that may still be in its lane.
