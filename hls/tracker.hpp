@@ -125,7 +125,7 @@ struct Tracker {
     v.action = ActionKind::transmit;
     v.release = v.window_credit = false;
     v.flags.state(SlotState::sending);
-    v.flags.tries(static_cast<uint8_t>(r.flags.tries() + 1u));
+    v.flags.tries(static_cast<uint8_t>(r.flags.tries() + (r.flags.tries() != 0xffu ? 1u : 0u)));  // 256 tries count 255
     v.disarm = true;
     return v;
   }
