@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 #include <hls_stream.h>
 
-#include <cstdlib>
+#include <cstdio>
 #include <memory>
 #include <set>
-#include <string>
+#include <utility>
 
 #include "hls/arbiter_memory.hpp"
 #include "hls/bank.hpp"
@@ -26,11 +26,11 @@ namespace {
 
 constexpr unsigned kEvents = 200'000;
 
+/// GTEST_RANDOM_SEED chooses it.
 uint64_t seed() {
-  const char* chosen = std::getenv("TIDEMILL_SEED");
-  const uint64_t value = chosen != nullptr ? std::strtoull(chosen, nullptr, 0) : 1;
-  ::testing::Test::RecordProperty("seed", std::to_string(value));
-  std::printf("TIDEMILL_SEED=%llu\n", static_cast<unsigned long long>(value));
+  const auto chosen = static_cast<uint64_t>(GTEST_FLAG_GET(random_seed));
+  const uint64_t value = chosen != 0 ? chosen : 1;
+  std::printf("GTEST_RANDOM_SEED=%llu\n", static_cast<unsigned long long>(value));
   return value;
 }
 
