@@ -82,13 +82,7 @@ class Engine {
   /// Memory of a lane's send ring; its size is a power of two.
   void set_ring(uint32_t lane, std::span<const abi::Descriptor> ring) { rings_[lane] = {ring, 0}; }
   /// `count` more descriptors stand in the ring of a lane. False if the lane is not open.
-  bool doorbell(uint32_t lane, uint16_t count) {
-    abi::ArbiterEvent e;
-    e.kind(abi::ArbiterKind::doorbell);
-    e.lane(static_cast<uint16_t>(lane));
-    e.count(count);
-    return !arbitrate(e).rejected();
-  }
+  bool doorbell(uint32_t lane, uint16_t count) { return lane < Lanes && notify(lane, count); }
   /// Descriptors fetched from a lane so far, modulo 2^32: their ring entries may be written again.
   uint32_t consumed(uint32_t lane) const { return rings_[lane].consumed; }
 
@@ -197,6 +191,13 @@ class Engine {
     more_grants_ = a.more();
     return a;
   }
+  bool notify(uint32_t lane, uint16_t count) {
+    abi::ArbiterEvent e;
+    e.kind(abi::ArbiterKind::doorbell);
+    e.lane(static_cast<uint16_t>(lane));
+    e.count(count);
+    return !arbitrate(e).rejected();
+  }
   void wire_credit(bool qp, uint16_t count) {
     abi::ArbiterEvent e;
     e.kind(abi::ArbiterKind::wire_credit);
@@ -245,7 +246,7 @@ class Engine {
     }
     if (a.retry_queued()) {
       ++counters_.retried;
-      doorbell(retry_lane(bank, a.qp()), 1);
+      notify(retry_lane(bank, a.qp()), 1);
     }
     switch (a.kind()) {
       case abi::ActionKind::none: break;

@@ -43,6 +43,15 @@ class BankDriver {
   explicit BankDriver(uint64_t seed = 0) : seed_(seed), bank_(std::make_unique<hls::Bank<Memory>>()) {}
   BankDriver(const BankDriver& o) : seed_(o.seed_), now_(o.now_), bank_(std::make_unique<hls::Bank<Memory>>(*o.bank_)) {}
 
+  /// A fresh bank that has come to this tick.
+  void start_at(uint32_t tick) {
+    Memory& m = bank_->memory();
+    now_ = tick;
+    m.wheel_now(tick);
+    m.wake(tick);
+    for (unsigned level = 1; level < Config::kLevels; ++level) m.spread_count(level, tick >> (Config::kSpreadBits * level));
+  }
+
   uint32_t now() const { return now_; }
   uint64_t seed() const { return seed_; }
   hls::Bank<Memory>& bank() { return *bank_; }
@@ -92,14 +101,12 @@ class BankDriver {
   /// All steps of a flush; the actions that say something.
   std::vector<abi::Action> flush(uint32_t agent) {
     std::vector<abi::Action> out;
-    abi::Event e;
-    e.kind(abi::EventKind::flush);
-    e.agent(agent);
+    uint16_t cursor = 0;
     for (bool again = true; again;) {
-      const abi::Action a = issue(e);
+      const abi::Action a = flush_step(agent, cursor);
       keep(out, a);
       again = a.again();
-      e.cursor(a.cursor());
+      cursor = a.cursor();
     }
     return out;
   }
@@ -119,6 +126,23 @@ class BankDriver {
     now_ = until;
     settle(out);
     return out;
+  }
+
+  /// Time passes and nobody steps the wheel.
+  void stall(uint32_t ticks) { now_ += ticks; }
+  /// One tick step, whether it is due or not.
+  abi::Action tick() {
+    abi::Event e;
+    e.kind(abi::EventKind::tick);
+    return issue(e);
+  }
+  /// One step of a flush.
+  abi::Action flush_step(uint32_t agent, uint16_t cursor) {
+    abi::Event e;
+    e.kind(abi::EventKind::flush);
+    e.agent(agent);
+    e.cursor(cursor);
+    return issue(e);
   }
 
   /// One event, again while the bank asks for it (a flush comes back step by step).
@@ -170,11 +194,7 @@ class BankDriver {
     if (a.kind() != abi::ActionKind::none || a.retry_queued()) out.push_back(a);
   }
   void settle(std::vector<abi::Action>& out) {
-    while (hls::Tracker::reached(now_, bank_->memory().wake())) {
-      abi::Event e;
-      e.kind(abi::EventKind::tick);
-      keep(out, issue(e));
-    }
+    while (hls::Tracker::reached(now_, bank_->memory().wake())) keep(out, tick());
   }
 
   uint64_t seed_;
