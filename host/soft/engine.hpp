@@ -6,6 +6,7 @@
 /// Units: time in ticks. Costs: hls/cycle_table.hpp counts what the same events would take on a card.
 #pragma once
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -80,7 +81,12 @@ class Engine {
   uint32_t bank_of(uint64_t tid) const { return hls::bank_of(hls::tid_hash(tid, options_.seed), BankBits); }
 
   /// Memory of a lane's send ring; its size is a power of two.
-  void set_ring(uint32_t lane, std::span<const abi::Descriptor> ring) { rings_[lane] = {ring, 0}; }
+  /// `consumed`, if given, is kept at the number of descriptors fetched, so that other threads know what is free.
+  void set_ring(uint32_t lane, std::span<const abi::Descriptor> ring, std::atomic<uint32_t>* consumed = nullptr) {
+    rings_[lane] = {ring, consumed == nullptr ? 0 : consumed->load(std::memory_order_relaxed), consumed};
+  }
+  /// More tries may be on the wire of a QP at a time.
+  void add_wire_credit(bool qp, uint16_t count) { wire_credit(qp, count); }
   /// `count` more descriptors stand in the ring of a lane. False if the lane is not open.
   bool doorbell(uint32_t lane, uint16_t count) { return lane < Lanes && notify(lane, count); }
   /// Descriptors fetched from a lane so far, modulo 2^32: their ring entries may be written again.
@@ -90,8 +96,9 @@ class Engine {
   bool command(const abi::Command& c, uint32_t now) {
     switch (c.kind()) {
       case abi::CommandKind::flush: flushes_.push_back(c.agent()); return true;
-      case abi::CommandKind::open_lane:
-      case abi::CommandKind::close_lane: return configure_lane(c);
+      case abi::CommandKind::open_lane: return configure_lane(abi::ArbiterKind::open_lane, c);
+      case abi::CommandKind::close_lane: return configure_lane(abi::ArbiterKind::close_lane, c);
+      case abi::CommandKind::weigh_lane: return configure_lane(abi::ArbiterKind::weigh_lane, c);
       default: break;
     }
     abi::Event e;
@@ -176,6 +183,7 @@ class Engine {
   struct Ring {
     std::span<const abi::Descriptor> entries;
     uint32_t consumed = 0;
+    std::atomic<uint32_t>* published = nullptr;
   };
 
   static constexpr uint32_t retry_lane(uint32_t bank, bool qp) { return Lanes + bank * 2 + (qp ? 1 : 0); }
@@ -205,9 +213,9 @@ class Engine {
     e.count(count);
     arbitrate(e);
   }
-  bool configure_lane(const abi::Command& c) {
+  bool configure_lane(abi::ArbiterKind kind, const abi::Command& c) {
     abi::ArbiterEvent e;
-    e.kind(c.kind() == abi::CommandKind::open_lane ? abi::ArbiterKind::open_lane : abi::ArbiterKind::close_lane);
+    e.kind(kind);
     e.lane(c.lane());
     e.qp(c.qp());
     e.service_class(c.service_class());
@@ -338,7 +346,6 @@ class Engine {
     } else {
       Ring& ring = rings_[granted.lane()];
       const abi::Descriptor& d = ring.entries[ring.consumed & (ring.entries.size() - 1u)];
-      ++ring.consumed;
       e.w0 = d.w0;
       e.w1 = d.w1;
       e.w2 = d.w2;
@@ -353,6 +360,8 @@ class Engine {
       e.hash(hls::tid_hash(d.tid(), options_.seed));
       bank = bank_index(d.slot());
       e = local(e);
+      ++ring.consumed;
+      if (ring.published != nullptr) ring.published->store(ring.consumed, std::memory_order_release);
     }
     e.now(now);
     const uint64_t queued = counters_.retried;

@@ -11,6 +11,8 @@ std::string_view describe(Errc code) {
     case Errc::unknown_device: return "unknown device";
     case Errc::bad_uri: return "bad device URI";
     case Errc::device_failed: return "device failed";
+    case Errc::bad_option: return "bad option";
+    case Errc::file_failed: return "file not written";
     case Errc::no_such_port: return "no such port";
     case Errc::qp_not_supported: return "queue pair not supported on this port";
     case Errc::bad_rmpp_version: return "bad RMPP version";
@@ -24,6 +26,7 @@ std::string_view describe(Errc code) {
     case Errc::method_taken: return "method taken by another agent";
     case Errc::too_many_ouis: return "too many OUIs for this class";
     case Errc::bad_weight: return "bad weight or service class";
+    case Errc::bad_queue_depth: return "bad queue depth";
     case Errc::ids_exhausted: return "agent ids exhausted";
     case Errc::closing: return "agent is closing";
     case Errc::would_block: return "would block";

@@ -8,17 +8,65 @@ Every error names the layout and the field, and what to change.
 """
 import argparse
 import pathlib
+import re
 import sys
 import tomllib
 
 WORD = 64
-# Names of ours that SystemVerilog or C++ would not take.
-KEYWORDS = set("time event wait default class new this const case do for if else begin end static union enum "
-               "struct int long short signed unsigned bit byte reg wire logic input output ref type final".split())
+CPP_KEYWORDS = set("""alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
+char32_t class compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield
+decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline
+int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register
+reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template this
+thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor
+xor_eq""".split())
+SV_KEYWORDS = set("""accept_on alias always always_comb always_ff always_latch and assert assign assume automatic
+before begin bind bins binsof bit break buf bufif0 bufif1 byte case casex casez cell chandle checker class clocking
+cmos config const constraint context continue cover covergroup coverpoint cross deassign default defparam design
+disable dist do edge else end endcase endchecker endclass endclocking endconfig endfunction endgenerate endgroup
+endinterface endmodule endpackage endprimitive endprogram endproperty endsequence endspecify endtable endtask enum
+event eventually expect export extends extern final first_match for force foreach forever fork forkjoin function
+generate genvar global highz0 highz1 if iff ifnone ignore_bins illegal_bins implements implies import incdir include
+initial inout input inside instance int integer interconnect interface intersect join join_any join_none large let
+liblist library local localparam logic longint macromodule matches medium modport module nand negedge nettype new
+nexttime nmos nor noshowcancelled not notif0 notif1 null or output package packed parameter pmos posedge primitive
+priority program property protected pull0 pull1 pulldown pullup pulsestyle_ondetect pulsestyle_onevent pure rand randc
+randcase randsequence rcmos real realtime ref reg reject_on release repeat restrict return rnmos rpmos rtran rtranif0
+rtranif1 s_always s_eventually s_nexttime s_until s_until_with scalared sequence shortint shortreal showcancelled
+signed small soft solve specify specparam static string strong strong0 strong1 struct super supply0 supply1
+sync_accept_on sync_reject_on table tagged task this throughout time timeprecision timeunit tran tranif0 tranif1 tri
+tri0 tri1 triand trior trireg type typedef union unique unique0 unsigned until until_with untyped use uwire var
+vectored virtual void wait wait_order wand weak weak0 weak1 while wildcard wire with within wor xnor xor""".split())
 
 
 class AbiError(Exception):
     pass
+
+
+def take(spec, key, where):
+    if key not in spec:
+        raise AbiError(f"{where}: {key} is missing")
+    return spec[key]
+
+
+def check_name(name, where, keywords):
+    """A name of ours is snake_case in both languages."""
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
+        raise AbiError(f"{where}: {name!r} is no name; use small letters, digits and single underscores")
+    if name in keywords:
+        raise AbiError(f"{where}: a keyword of C++ or SystemVerilog; choose another name")
+
+
+def by_name(specs, kind):
+    """The tables of one kind, each with a name of its own."""
+    named = {}
+    for spec in specs:
+        name = take(spec, "name", kind)
+        check_name(name, kind, set())
+        if name in named:
+            raise AbiError(f"{kind} {name} stands twice; rename one")
+        named[name] = spec
+    return named
 
 
 class Field:
@@ -28,9 +76,10 @@ class Field:
         self.name, self.width, self.text = spec[:3]
         self.enum = spec[3] if len(spec) == 4 else None
         self.word, self.lsb = word, lsb
-        if self.name in KEYWORDS:
-            raise AbiError(f"{where}.{self.name}: a keyword of C++ or SystemVerilog; choose another name")
-        if not 1 <= self.width <= WORD:
+        check_name(self.name, f"{where}.{self.name}", CPP_KEYWORDS | SV_KEYWORDS)
+        if re.fullmatch(r"w\d+|reserved\d+", self.name):
+            raise AbiError(f"{where}.{self.name}: the generated code has this name; choose another one")
+        if not isinstance(self.width, int) or not 1 <= self.width <= WORD:
             raise AbiError(f"{where}.{self.name}: width {self.width} is not 1..{WORD}")
         if lsb + self.width > WORD:
             raise AbiError(f"{where}.{self.name}: ends at bit {lsb + self.width} of word {word}; move it to a new word")
@@ -38,40 +87,60 @@ class Field:
 
 class Layout:
     def __init__(self, spec, known):
-        self.name, self.words, self.text = spec["name"], spec["words"], spec["text"]
+        self.name = spec["name"]
+        where = f"layout {self.name}"
+        self.words, self.text, rows = (take(spec, key, where) for key in ("words", "text", "fields"))
         self.engine = spec.get("engine", False)
         self.fields = []
         first = 0
         if "prefix" in spec:
             other, first = spec["prefix"]
             if other not in known:
-                raise AbiError(f"layout {self.name}: prefix {other} must be described before it")
+                raise AbiError(f"{where}: prefix {other} must be described before it")
+            if not 1 <= first <= known[other].words:
+                raise AbiError(f"{where}: prefix {other} has {known[other].words} words, not {first}")
             self.fields += [f for f in known[other].fields if f.word < first]
-        if first + len(spec["fields"]) > self.words:
-            raise AbiError(f"layout {self.name}: {first + len(spec['fields'])} words of fields, words = {self.words}")
-        for word, row in enumerate(spec["fields"], start=first):
+        if first + len(rows) > self.words:
+            raise AbiError(f"{where}: {first + len(rows)} words of fields, words = {self.words}")
+        for word, row in enumerate(rows, start=first):
             lsb = 0
-            for field in row:
-                self.fields.append(Field(f"layout {self.name}", word, lsb, field))
-                lsb += field[1]
+            for spec in row:
+                self.fields.append(Field(where, word, lsb, spec))
+                lsb += self.fields[-1].width
         names = [f.name for f in self.fields]
         for name in names:
             if names.count(name) > 1:
-                raise AbiError(f"layout {self.name}: field {name} stands twice; rename one")
+                raise AbiError(f"{where}: field {name} stands twice; rename one")
+
+
+def check_enum(enum):
+    where = f"enum {enum['name']}"
+    width, values = take(enum, "width", where), take(enum, "values", where)
+    take(enum, "text", where)
+    if not isinstance(width, int) or not 1 <= width <= 8:
+        raise AbiError(f"{where}: width {width} is not 1..8")
+    if len(values) > 1 << width:
+        raise AbiError(f"{where}: {len(values)} values do not fit {width} bits; widen it")
+    names = [value[0] for value in values]
+    for name in names:
+        check_name(name, f"{where}.{name}", CPP_KEYWORDS)
+        if names.count(name) > 1:
+            raise AbiError(f"{where}: value {name} stands twice; rename one")
 
 
 class Abi:
     def __init__(self, path):
         with open(path, "rb") as file:
             spec = tomllib.load(file)
-        self.major, self.minor = spec["abi"]["major"], spec["abi"]["minor"]
-        self.enums = {e["name"]: e for e in spec["enum"]}
+        version, enums, layouts, space, registers = (take(spec, key, "the description")
+                                                     for key in ("abi", "enum", "layout", "registers", "register"))
+        self.major, self.minor = (take(version, key, "abi") for key in ("major", "minor"))
+        self.enums = by_name(enums, "enum")
         for enum in self.enums.values():
-            if len(enum["values"]) > 1 << enum["width"]:
-                raise AbiError(f"enum {enum['name']}: {len(enum['values'])} values do not fit {enum['width']} bits; widen it")
+            check_enum(enum)
         self.layouts = {}
-        for layout in spec["layout"]:
-            self.layouts[layout["name"]] = Layout(layout, self.layouts)
+        for name, layout in by_name(layouts, "layout").items():
+            self.layouts[name] = Layout(layout, self.layouts)
         for layout in self.layouts.values():
             for field in layout.fields:
                 if field.enum and field.enum not in self.enums:
@@ -79,15 +148,17 @@ class Abi:
                 if field.enum and self.enums[field.enum]["width"] != field.width:
                     raise AbiError(f"layout {layout.name}.{field.name}: enum {field.enum} is "
                                    f"{self.enums[field.enum]['width']} bits wide, the field {field.width}")
-        self.register_bytes, self.register_text = spec["registers"]["bytes"], spec["registers"]["text"]
-        self.registers = spec["register"]
+        self.register_bytes, self.register_text = (take(space, key, "registers") for key in ("bytes", "text"))
+        self.registers = list(by_name(registers, "register").values())
         taken = {}
         for register in self.registers:
-            offset = register["offset"]
-            if offset % 4 or offset >= self.register_bytes:
-                raise AbiError(f"register {register['name']}: offset {offset:#x} is not a multiple of 4 below {self.register_bytes:#x}")
+            where = f"register {register['name']}"
+            check_name(register["name"], where, CPP_KEYWORDS)
+            offset, _, _ = (take(register, key, where) for key in ("offset", "access", "text"))
+            if offset % 4 or not 0 <= offset < self.register_bytes:
+                raise AbiError(f"{where}: offset {offset:#x} is not a multiple of 4 below {self.register_bytes:#x}")
             if offset in taken:
-                raise AbiError(f"register {register['name']}: offset {offset:#x} belongs to {taken[offset]}")
+                raise AbiError(f"{where}: offset {offset:#x} belongs to {taken[offset]}")
             taken[offset] = register["name"]
 
 
@@ -222,7 +293,7 @@ def main():
     args = parser.parse_args()
     try:
         abi = Abi(args.abi)
-    except (AbiError, KeyError, tomllib.TOMLDecodeError) as error:
+    except (AbiError, tomllib.TOMLDecodeError) as error:
         sys.exit(f"{args.abi}: {error}")
     for path, make in ((args.cpp, cpp), (args.sv, sv), (args.doc, doc)):
         if path:

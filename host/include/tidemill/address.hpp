@@ -35,7 +35,7 @@ struct Address {
   uint32_t qpn = 1;        ///< Of the other side.
   uint32_t qkey = kGsiQkey;
   uint16_t pkey_index = 0;
-  std::optional<GlobalRoute> grh;
+  std::optional<GlobalRoute> grh{};
   bool operator==(const Address&) const = default;
 };
 

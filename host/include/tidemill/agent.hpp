@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// An agent: a registered client of one QP of a port. Sends, cancels, modifies; is called back; deregisters.
 ///
-/// Threads: every call may come from any thread and from callbacks, except where noted. Callbacks of a port run one at a
-/// time, on its own thread or inside Port::poll(), under no lock. For one send the receive handler has returned before
+/// Threads: every call may come from any thread and from callbacks, except where noted. Callbacks of a device run one at a
+/// time, on its own thread or inside Device::poll(), under no lock. For one send the receive handler has returned before
 /// the send handler starts; between sends no order is promised.
 #pragma once
 #include <bitset>
@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "error.hpp"
 #include "send.hpp"
@@ -20,14 +21,14 @@ namespace tidemill {
 
 namespace detail {
 class AgentState;
-class PortState;
+class DeviceState;
 }  // namespace detail
 
 /// Unsolicited MADs an agent wants: those of its class and version with one of its methods.
 struct MadFilter {
   uint8_t mgmt_class = 0;
   uint8_t class_version = 1;
-  std::bitset<128> methods;
+  std::bitset<128> methods{};
   uint32_t oui = 0;  ///< Only for vendor range 2 (0x30 to 0x4f).
 
   /// Both of what a server of a class usually answers.
@@ -37,23 +38,25 @@ struct MadFilter {
 struct Registration {
   Qp qp = Qp::gsi;
   /// Nothing: the agent gets the responses to its own sends only.
-  std::optional<MadFilter> unsolicited;
-  SendHandler on_send;
-  ReceiveHandler on_receive;
-  PortEventHandler on_port_event;
+  std::optional<MadFilter> unsolicited{};
+  SendHandler on_send{};
+  ReceiveHandler on_receive{};
+  PortEventHandler on_port_event{};
   uint8_t rmpp_version = 0;
   /// Grants in a row while others wait, 1 to 255.
   uint8_t weight = 4;
   /// 0 to 3; a lower class goes first, strictly.
   uint8_t service_class = 1;
   /// Sends that expect a response, on the wire or waiting, at a time. 0: no limit. Nothing: by class, as Linux does.
-  std::optional<uint16_t> window;
+  std::optional<uint16_t> window{};
   /// A response must come from the address the request went to.
   bool match_source = false;
   /// Sends one lane holds before they are granted; a power of two.
   uint32_t queue_depth = 1024;
+  /// No handlers, no send(): only call() and request().
+  bool calls_only = false;
   /// For statistics and traces.
-  std::string name;
+  std::string name{};
 };
 
 /// How a batch ended: `accepted` sends were accepted in order; if that is not all, `refused` tells why the next was not.
@@ -86,8 +89,8 @@ class [[nodiscard]] Agent {
   /// Accepts sends in order until one is refused; `ids`, if not empty, takes the names of the accepted ones.
   BatchResult send(std::span<const SendRequest> requests, std::span<SendId> ids = {});
 
-  /// After this returns no response matches that send, unless one has matched already: then the completion tells success.
-  /// The completion comes later, once.
+  /// After this has returned ok no receive callback for the send starts and its completion, which comes later, tells
+  /// flushed; unless its receive callback has begun already: then nothing changes.
   Errc cancel(SendId id);
   /// Replaces the wait that runs now, or the next one if none does; later tries wait as asked for at first.
   Errc modify(SendId id, Nanoseconds timeout);
@@ -95,7 +98,7 @@ class [[nodiscard]] Agent {
   /// Waits until a send can be accepted again; false after `timeout`. Not from a callback.
   bool wait_for_room(Nanoseconds timeout);
 
-  /// Sends and waits for the response. Not from a callback. Needs no handlers.
+  /// Sends and waits for the response. Not from a callback. Handlers are not called for it.
   Result<Response> call(const SendRequest& request);
   class Request;
   /// `co_await agent.request(r)` gives Result<Response>; resumes where callbacks run. The request must outlive the await.
@@ -112,7 +115,6 @@ class [[nodiscard]] Agent {
 
  private:
   friend class Port;
-  friend class detail::PortState;
   explicit Agent(std::shared_ptr<detail::AgentState> state) : state_(std::move(state)) {}
   std::shared_ptr<detail::AgentState> state_;
 };
@@ -126,8 +128,8 @@ class Agent::Request {
 
  private:
   friend class Agent;
-  Request(detail::AgentState& agent, const SendRequest& request) : agent_(agent), request_(request) {}
-  detail::AgentState& agent_;
+  Request(detail::AgentState* agent, const SendRequest& request) : agent_(agent), request_(request) {}
+  detail::AgentState* agent_;
   const SendRequest& request_;
   std::optional<Result<Response>> result_;
 };

@@ -6,7 +6,7 @@
 ///     auto port = device.open_port(1, fabric.attach(0)).value();
 ///     auto agent = port.register_agent({.on_send = ...}).value();
 ///
-/// Handles are cheap to move; a port keeps its device alive, an agent its port.
+/// Handles are cheap to move; a port keeps its device alive, an agent its port. Callbacks of a device run one at a time.
 #pragma once
 #include <memory>
 #include <string>
@@ -24,11 +24,19 @@ namespace tidemill {
 
 namespace detail {
 class DeviceState;
-}
+class PortState;
+}  // namespace detail
+
+/// Who runs callbacks.
+enum class Progress : uint8_t {
+  thread,  ///< A thread of the device.
+  poll,    ///< The application, inside Device::poll().
+};
 
 struct DeviceOptions {
+  Progress progress = Progress::thread;
   /// By default the steady clock.
-  std::shared_ptr<Clock> clock;
+  std::shared_ptr<Clock> clock{};
 };
 
 struct DeviceInfo {
@@ -40,16 +48,9 @@ struct DeviceInfo {
   Nanoseconds tick{0};       ///< Unit of timers: a timeout is never early and at most two ticks and the service time late.
 };
 
-/// Who runs callbacks.
-enum class Progress : uint8_t {
-  thread,  ///< A thread of the port.
-  poll,    ///< The application, inside Port::poll().
-};
-
 struct PortOptions {
-  Progress progress = Progress::thread;
   uint16_t receive_buffers = 512;  ///< For each QP.
-  std::shared_ptr<Trace> trace;    ///< Records what happens, if given.
+  std::shared_ptr<Trace> trace{};  ///< Records what happens, if given.
 };
 
 class Port {
@@ -57,26 +58,20 @@ class Port {
   Port() = default;
   Port(Port&&) noexcept = default;
   Port& operator=(Port&& other) noexcept;
-  /// Closes: agents that are still registered are flushed and refuse everything from then on.
+  /// Closes: agents that are still registered are flushed and refuse everything from then on. Not from a callback.
   ~Port();
 
   explicit operator bool() const { return state_ != nullptr; }
   Result<Agent> register_agent(Registration registration);
-
-  /// Progress::poll: makes progress and runs callbacks, up to about `budget` MADs. Returns how many callbacks ran.
-  /// One thread at a time; others get 0 at once. Not from a callback.
-  std::size_t poll(std::size_t budget = 256);
-  /// Progress::poll: sleeps until poll() may have something to do, or `timeout`. With a virtual clock never sleeps.
-  void wait(Nanoseconds timeout);
-  /// Progress::poll: readable when wait() would return; for an event loop.
-  int event_fd() const;
 
   PortStats stats() const;
   std::vector<AgentStats> agent_stats() const;
 
  private:
   friend class Device;
-  explicit Port(std::shared_ptr<detail::PortState> state) : state_(std::move(state)) {}
+  Port(std::shared_ptr<detail::DeviceState> device, std::shared_ptr<detail::PortState> state)
+      : device_(std::move(device)), state_(std::move(state)) {}
+  std::shared_ptr<detail::DeviceState> device_;
   std::shared_ptr<detail::PortState> state_;
 };
 
@@ -90,6 +85,14 @@ class Device {
   ~Device();
 
   DeviceInfo info() const;
+  /// Progress::poll: makes progress and runs callbacks, up to about `budget` MADs. Returns how many callbacks ran.
+  /// One thread at a time; others get 0 at once. Not from a callback.
+  std::size_t poll(std::size_t budget = 256);
+  /// Progress::poll: sleeps until poll() may have something to do, or `timeout`. With a virtual clock never sleeps.
+  void wait(Nanoseconds timeout);
+  /// Progress::poll: readable when wait() would return; for an event loop.
+  int event_fd() const;
+
   /// Ports are numbered from 1; each carries one wire.
   Result<Port> open_port(unsigned number, std::unique_ptr<Wire> wire, PortOptions options = {});
 

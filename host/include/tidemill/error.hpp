@@ -16,6 +16,8 @@ enum class Errc : uint8_t {
   unknown_device,      ///< No device of this URI scheme or index.
   bad_uri,             ///< The URI does not parse, or has an unknown option.
   device_failed,       ///< The device does not answer, or speaks another ABI version.
+  bad_option,          ///< An option of a simulated fabric is out of its range, or its node is taken.
+  file_failed,         ///< A file could not be written.
   no_such_port,        ///< The device has no port of this number, or it is open already.
   // Registration; one error for each check.
   qp_not_supported,    ///< This port has no SMI (QP0) or no GSI (QP1).
@@ -30,6 +32,7 @@ enum class Errc : uint8_t {
   method_taken,        ///< Another agent has one of the methods of this class, version (and OUI).
   too_many_ouis,       ///< At most 8 different OUIs for a vendor class.
   bad_weight,          ///< Weight 0, or a service class above 3.
+  bad_queue_depth,     ///< Not a power of two, or above 65,536.
   ids_exhausted,       ///< All 2^24 - 1 agent ids are in use.
   // Sending.
   closing,             ///< The agent is deregistering: refused, and no completion comes.

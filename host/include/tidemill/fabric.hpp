@@ -37,13 +37,16 @@ struct FabricOptions {
   unsigned nodes = 4;
   unsigned radix = 16;
   uint64_t seed = 1;
-  FabricFaults faults;
-  std::shared_ptr<Clock> clock;  ///< By default the steady clock; must be the device's.
+  FabricFaults faults{};
+  std::shared_ptr<Clock> clock{};  ///< By default the steady clock; must be the device's.
 };
 
+/// MADs on the links, those of responders included. What is on its way aside,
+/// sent + duplicated + stale + forged = delivered + lost + unroutable + overrun.
 struct FabricCounters {
   uint64_t sent = 0, delivered = 0, lost = 0, duplicated = 0, reordered = 0, corrupted = 0, stale = 0, forged = 0,
            errors = 0, flushed = 0, unroutable = 0;
+  uint64_t overrun = 0;  ///< Dropped because too many waited for a receive buffer.
 };
 
 class SimulatedFabric {

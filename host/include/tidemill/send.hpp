@@ -36,11 +36,11 @@ struct Pace {
 
 struct SendRequest {
   /// 24 to 256 bytes, copied before send() returns. Of a request, the runtime sets the TID on the wire.
-  std::span<const std::byte> mad;
-  Address to;
-  Pace pace;
+  std::span<const std::byte> mad{};
+  Address to{};
+  Pace pace{};
   /// Lower half of the TID; by default the runtime chooses one. A live send's TID and class are unique in an agent.
-  std::optional<uint32_t> tid;
+  std::optional<uint32_t> tid{};
   /// Comes back in the callbacks.
   uint64_t context = 0;
 };
@@ -72,7 +72,7 @@ struct Received {
   Qp qp = Qp::gsi;
   unsigned port = 0;
   /// The send it answers; nothing for an unsolicited MAD.
-  std::optional<SendId> matched;
+  std::optional<SendId> matched{};
   uint64_t context = 0;  ///< Of the send it answers.
 };
 

@@ -11,6 +11,7 @@
 
 #include "error.hpp"
 #include "send.hpp"
+#include "wire.hpp"
 
 namespace tidemill {
 
@@ -25,6 +26,8 @@ class Trace {
   ~Trace();
 
   // Called by the runtime.
+  /// Whose addresses stand for "here" in the capture.
+  void port_opened(const WireAttributes& wire);
   void agent_registered(uint32_t agent, const std::string& name, Nanoseconds at);
   void send_posted(uint32_t agent, SendId id, uint8_t mgmt_class, uint64_t tid, Nanoseconds at);
   void transmitted(uint32_t agent, SendId id, unsigned tries, Nanoseconds at);
@@ -32,9 +35,9 @@ class Trace {
   void send_completed(uint32_t agent, const SendCompletion& completion, Nanoseconds at);
   void mad_on_wire(bool outgoing, Qp qp, const Address& peer, std::span<const std::byte> mad, Nanoseconds at);
 
-  /// Chrome trace JSON.
+  /// Chrome trace JSON. Returns how many transactions it holds.
   Result<std::size_t> write_timeline(const std::string& path) const;
-  /// pcapng.
+  /// pcapng. Returns how many MADs it holds.
   Result<std::size_t> write_capture(const std::string& path) const;
 
  private:

@@ -73,6 +73,10 @@ class Wire {
   virtual WireAttributes attributes() const = 0;
   /// Takes a try; never blocks. The runtime keeps to `send_depth`.
   virtual void transmit(const WireSend& send) = 0;
+  /// Gives up every try not reported yet: reports each as flushed at the next poll() and reads its bytes no more.
+  /// Called when the runtime must finish while the wire is lost or has said nothing for two seconds. A wire whose reports
+  /// never stay out need do nothing.
+  virtual void abandon() {}
   /// Reports what has happened since. Returns true if it reported anything.
   virtual bool poll(WireSink& sink) = 0;
   /// When poll() will next have something for sure; nothing if only the outside world knows.

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device_state.hpp"
+
+#include <algorithm>
+
+#include "fmt/format.h"
+#include "runtime/in_callback.hpp"
+#include "runtime/waiter.hpp"
+
+namespace tidemill::detail {
+namespace {
+
+constexpr Nanoseconds kForever = std::chrono::hours(1);
+
+DropCause drop_cause(abi::Cause cause) {
+  switch (cause) {
+    case abi::Cause::duplicate: return DropCause::duplicate;
+    case abi::Cause::cancelled: return DropCause::cancelled;
+    case abi::Cause::wrong_class: return DropCause::wrong_class;
+    case abi::Cause::wrong_port: return DropCause::wrong_port;
+    case abi::Cause::wrong_address: return DropCause::wrong_address;
+    case abi::Cause::never_sent: return DropCause::never_sent;
+    default: return DropCause::stale;
+  }
+}
+
+}  // namespace
+
+DeviceState::DeviceState(std::unique_ptr<device::Backend> backend, DeviceOptions options)
+    : backend_(std::move(backend)),
+      options_(std::move(options)),
+      capabilities_(backend_->capabilities()),
+      tick_ns_(capabilities_.tick_ns),
+      start_(options_.clock->now()),
+      slots_(capabilities_.slots, capabilities_.banks) {
+  backend_->attach(*this);
+  for (uint32_t lane = capabilities_.lanes; lane-- > 0;) free_lanes_.push_back(lane);
+  cached_now_.store(options_.clock->now().count());
+}
+
+DeviceState::~DeviceState() {
+  stop_.store(true);
+  kick();
+  if (!thread_.joinable()) return;
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    *thread_outlives_ = true;
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
+}
+
+DeviceInfo DeviceState::info() const {
+  return {.kind = backend_->kind(),
+          .abi_major = abi::kVersionMajor,
+          .abi_minor = abi::kVersionMinor,
+          .slots = capabilities_.slots,
+          .banks = capabilities_.banks,
+          .lanes = capabilities_.lanes,
+          .tick = Nanoseconds(tick_ns_)};
+}
+
+Nanoseconds DeviceState::now() const {
+  // Inside a callback the time of the present pass is good enough, and costs no system clock.
+  return in_callback() ? Nanoseconds(cached_now_.load(std::memory_order_relaxed)) : options_.clock->now();
+}
+
+uint32_t DeviceState::tick_now() const {
+  return static_cast<uint32_t>(static_cast<uint64_t>((options_.clock->now() - start_).count()) / tick_ns_);
+}
+
+uint16_t DeviceState::own_address(const PortState& port, const Address& a) const {
+  return a.grh ? a.grh->gid_index : static_cast<uint16_t>(a.path_bits & ((1u << port.attributes().lmc) - 1u));
+}
+
+uint32_t DeviceState::take_lane() {
+  const std::lock_guard lock(lanes_mutex_);
+  if (free_lanes_.empty()) return 0xffffffffu;
+  const uint32_t lane = free_lanes_.back();
+  free_lanes_.pop_back();
+  return lane;
+}
+
+void DeviceState::give_lane_back(uint32_t lane) {
+  const std::lock_guard lock(lanes_mutex_);
+  free_lanes_.push_back(lane);
+}
+
+// ------------------------------------------------------------------ progress
+
+std::size_t DeviceState::poll(std::size_t budget) {
+  if (in_callback() || progressing_.test_and_set(std::memory_order_acquire)) return 0;
+  const std::shared_ptr<DeviceState> self = shared_from_this();  // a callback may drop the last handle
+  sleeper_.awake();
+  const std::size_t before = callbacks_;
+  // On a virtual clock an outstanding send is always a reason to let time pass; the application's turn comes all the same.
+  unsigned moves = 16;
+  for (bool more = true; more && callbacks_ - before < budget;) {
+    bool busy = false;
+    for (const auto& port : ports_)
+      if (port) busy |= port->poll_wire();
+    cached_now_.store(options_.clock->now().count(), std::memory_order_relaxed);
+    const uint32_t tick = tick_now();
+    feed_reports(tick);
+    busy |= backend_->progress(tick);
+    busy |= run_callbacks() != 0;
+    busy |= close_agents();
+    more = busy || (moves-- > 0 && advance_virtual_time());
+  }
+  const std::size_t ran = callbacks_ - before;
+  if (sleeper_.exposed()) sleeper_.arm(ran < budget ? until_next_event(kForever) : Nanoseconds(0));
+  progressing_.clear(std::memory_order_release);
+  return ran;
+}
+
+void DeviceState::feed_reports(uint32_t tick) {
+  backend_->take_commands(tick);
+  for (const Report& r : reports_) {
+    if (r.is_sent)
+      backend_->sent(r.sent, tick);
+    else
+      backend_->received(r.received, tick);
+  }
+  reports_.clear();
+}
+
+void DeviceState::wait(Nanoseconds timeout) {
+  if (options_.clock->is_virtual() && !own_thread()) return;
+  sleeper_.sleep([this] { return backend_->pending() || closing_waiting_.load(std::memory_order_seq_cst); },
+                 until_next_event(timeout));
+}
+
+DeviceState::Pause::Pause(DeviceState& device) : flag_(device.in_callback() ? nullptr : &device.progressing_) {
+  while (flag_ != nullptr && flag_->test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+}
+DeviceState::Pause::~Pause() {
+  if (flag_ != nullptr) flag_->clear(std::memory_order_release);
+}
+
+std::size_t DeviceState::run_callbacks() {
+  const std::size_t before = callbacks_;
+  // A callback may post, never make progress: what it causes waits for the next round.
+  handling_.swap(completions_);
+  const InCallback guard(this);
+  for (const abi::Completion& c : handling_) handle(c);
+  handling_.clear();
+  if (!port_events_.empty()) {
+    std::vector<std::pair<PortState*, PortEvent>> events;
+    events.swap(port_events_);
+    for (const auto& [port, event] : events) tell_agents(*port, event);
+  }
+  if (!quarantine_.empty()) release_quarantine();
+  return callbacks_ - before;
+}
+
+void DeviceState::handle(const abi::Completion& c) {
+  switch (c.kind()) {
+    case abi::CompletionKind::response: deliver_response(c); break;
+    case abi::CompletionKind::response_send:
+      deliver_response(c);
+      finish_send(c);
+      break;
+    case abi::CompletionKind::send: finish_send(c); break;
+    case abi::CompletionKind::unsolicited:
+      if (PortState* p = port(c.port())) p->deliver_unsolicited(c.buffer());
+      break;
+    case abi::CompletionKind::flush_done: {
+      const std::shared_lock lock(registry_mutex_);
+      if (const auto found = agents_.find(c.agent()); found != agents_.end()) found->second->flush_done();
+      break;
+    }
+    case abi::CompletionKind::port_event: break;
+  }
+}
+
+void DeviceState::deliver_response(const abi::Completion& c) {
+  PortState* p = port(c.port());
+  SendRecord& record = slots_.record(c.slot());
+  if (p == nullptr || !record.names(c.generation())) return;
+  if (!record.begin_answer()) {
+    p->dropped(DropCause::cancelled);
+    p->release(c.buffer());
+    return;
+  }
+  AgentState& agent = *record.agent.load(std::memory_order_relaxed);
+  Received r = p->received(c.buffer());
+  r.matched = SendId{c.slot(), c.generation()};
+  r.context = record.context;
+  p->count_match();
+  if (Trace* trace = p->trace()) trace->response_matched(agent.id(), *r.matched, now());
+  agent.count_received();
+  if (record.waiter != nullptr) {
+    record.waiter->received(r);
+  } else if (agent.registration().on_receive) {
+    ++callbacks_;
+    agent.registration().on_receive(r);
+  } else {
+    p->dropped(DropCause::no_handler);
+  }
+  p->release(c.buffer());
+}
+
+void DeviceState::finish_send(const abi::Completion& c) {
+  SendRecord& record = slots_.record(c.slot());
+  // A completion of a send that is none of ours, or is over, is no reason to touch anything.
+  if (!record.names(c.generation())) return;
+  AgentState& agent = *record.agent.load(std::memory_order_relaxed);
+  Waiter* const waiter = record.waiter;
+  const SendCompletion done{.id = {c.slot(), c.generation()},
+                            .status = record.flushed() ? SendStatus::flushed : static_cast<SendStatus>(c.status()),
+                            .tries = c.tries(),
+                            .elapsed = std::max(now() - Nanoseconds(record.posted_ns), Nanoseconds(0)),
+                            .context = record.context,
+                            .vendor = c.vendor()};
+  if (Trace* trace = agent.port().trace()) trace->send_completed(agent.id(), done, now());
+
+  // Free before the callback, which may want to send. A cancel can end a send whose descriptor still stands in its
+  // lane: its slot waits until that has gone by, or the name could come back while the old one lives.
+  record.state.store(static_cast<uint16_t>(c.generation() + 1u), std::memory_order_release);
+  const uint32_t fetched = agent.consumed(record.lane).load(std::memory_order_acquire);
+  if (static_cast<int32_t>(record.position - fetched) >= 0)
+    quarantine_.push_back({c.slot(), record.position, agent.shared_from_this(), record.lane});
+  else
+    slots_.give_back(c.slot());
+
+  ++callbacks_;
+  if (waiter != nullptr)
+    waiter->completed(done);
+  else
+    agent.registration().on_send(done);
+  agent.send_completed(done);
+}
+
+void DeviceState::release_quarantine() {
+  std::erase_if(quarantine_, [this](const Parked& p) {
+    const uint32_t fetched = p.agent->consumed(p.lane).load(std::memory_order_acquire);
+    if (static_cast<int32_t>(p.position - fetched) >= 0) return false;
+    slots_.give_back(p.slot);
+    return true;
+  });
+}
+
+void DeviceState::transmit(const abi::Transmit& t) {
+  PortState* p = port(t.port());
+  if (p != nullptr) {
+    p->count_retries(backend_->retried());
+    p->transmit(t);
+  }
+}
+
+void DeviceState::drop(abi::Cause cause, unsigned number, uint16_t buffer) {
+  if (PortState* p = port(number)) {
+    p->dropped(drop_cause(cause));
+    p->release(buffer);
+  }
+}
+
+bool DeviceState::advance_virtual_time() {
+  if (!options_.clock->is_virtual()) return false;
+  const Nanoseconds now = options_.clock->now(), step = until_next_event(kForever);
+  if (step >= kForever) return false;
+  options_.clock->advance_to(now + std::max(step, Nanoseconds(1)));
+  return true;
+}
+
+Nanoseconds DeviceState::until_next_event(Nanoseconds timeout) const {
+  const Nanoseconds now = options_.clock->now();
+  Nanoseconds next = timeout;
+  for (const auto& port : ports_)
+    if (port)
+      if (const auto at = port->wire().next_event()) next = std::min(next, std::max(*at - now, Nanoseconds(0)));
+  // Timers matter only while a send waits for one.
+  if (any_outstanding()) {
+    const uint32_t tick = tick_now(), wake = backend_->wake(tick);
+    const int64_t ticks = std::max<int64_t>(static_cast<int32_t>(wake - tick), 0);
+    const Nanoseconds into_tick = (now - start_) % Nanoseconds(tick_ns_);
+    next = std::min(next, std::max(Nanoseconds(ticks * tick_ns_) - into_tick, Nanoseconds(0)));
+  }
+  return next;
+}
+
+bool DeviceState::any_outstanding() const {
+  const std::shared_lock lock(registry_mutex_);
+  return std::any_of(agents_.begin(), agents_.end(), [](const auto& a) { return a.second->any_outstanding(); });
+}
+
+void DeviceState::start() {
+  if (options_.progress == Progress::thread) thread_ = std::thread([this] { run(); });
+}
+
+void DeviceState::run() {
+  const std::shared_ptr<bool> gone = thread_outlives_;
+  while (!*gone && !stop_.load(std::memory_order_acquire)) {
+    const std::size_t ran = poll(256);
+    if (!*gone && ran == 0) wait(kForever);
+  }
+}
+
+// ------------------------------------------------------------------ ports and agents
+
+Result<std::shared_ptr<PortState>> DeviceState::open_port(unsigned number, std::unique_ptr<Wire> wire, PortOptions options) {
+  if (!wire) return Error{Errc::bad_address, "a port needs a wire"};
+  if (number == 0 || number > 255) return Error{Errc::no_such_port, fmt::format("port {} does not exist; ports are 1 to 255", number)};
+  if (options.receive_buffers == 0 || options.receive_buffers > 32768)
+    return Error{Errc::bad_length, fmt::format("receive_buffers {} is not 1 to 32768", options.receive_buffers)};
+  const WireAttributes a = wire->attributes();
+  if (a.send_depth[0] == 0 || a.send_depth[1] == 0) return Error{Errc::device_failed, "the wire has a send queue of depth 0"};
+  auto port = std::make_shared<PortState>(*this, number, std::move(wire), std::move(options));
+  {
+    const Pause pause(*this);
+    if (this->port(number) != nullptr) return Error{Errc::no_such_port, fmt::format("port {} is open already", number)};
+    if (ports_.size() <= number) ports_.resize(number + 1);
+    ports_[number] = port;
+    backend_->wire_credit(a.send_depth[0], a.send_depth[1]);
+    if (const int fd = port->wire().event_fd(); fd >= 0) sleeper_.watch(fd);
+  }
+  if (Trace* trace = port->trace()) trace->port_opened(a);
+  for (const Qp qp : {Qp::smi, Qp::gsi}) {
+    if ((qp == Qp::smi && !a.has_smi) || (qp == Qp::gsi && !a.has_gsi)) continue;
+    Registration r;
+    r.qp = qp;
+    r.on_send = [](const SendCompletion&) {};
+    r.name = qp == Qp::smi ? "automatic responses, QP0" : "automatic responses, QP1";
+    r.queue_depth = 64;
+    auto agent = register_agent(port, std::move(r));
+    if (!agent) return agent.error();
+    const Pause pause(*this);
+    port->set_internal_agent(qp, std::move(agent).value());
+  }
+  return port;
+}
+
+void DeviceState::close_port(PortState& port) {
+  const auto agents = agents_of(port);
+  for (const auto& agent : agents) agent->begin_close({});
+  if (in_callback()) return;  // its agents still end; the wire goes with the device
+  for (const auto& agent : agents) agent->wait_until_closed();
+  const Pause pause(*this);
+  for (unsigned qp = 0; qp < 2; ++qp) port.take_internal_agent(qp);
+  if (const int fd = port.wire().event_fd(); fd >= 0) sleeper_.unwatch(fd);
+  ports_[port.number()].reset();
+}
+
+Result<std::shared_ptr<AgentState>> DeviceState::register_agent(const std::shared_ptr<PortState>& port, Registration r) {
+  if (Error e = check_registration(r, port->attributes()); e.code != Errc::ok) return e;
+  constexpr uint32_t kIds = 1u << 24;
+  std::shared_ptr<AgentState> agent;
+  {
+    const std::unique_lock lock(registry_mutex_);
+    if (agents_.size() >= kIds - 1) return Error{Errc::ids_exhausted, "2^24 - 1 agents are registered"};
+    // Cyclic, so that a late response to a dead agent does not find a new one.
+    do next_id_ = (next_id_ + 1) % kIds;
+    while (next_id_ == 0 || agents_.contains(next_id_));
+    const auto filter = r.unsolicited;
+    agent = std::make_shared<AgentState>(shared_from_this(), port, next_id_, std::move(r));
+    if (filter)
+      if (Error e = port->registry().add(*filter, agent); e.code != Errc::ok) return e;
+    agents_.emplace(agent->id(), agent);
+  }
+  if (Trace* trace = port->trace()) trace->agent_registered(agent->id(), agent->name(), options_.clock->now());
+  return agent;
+}
+
+std::vector<std::shared_ptr<AgentState>> DeviceState::agents_of(const PortState& port) const {
+  std::vector<std::shared_ptr<AgentState>> agents;
+  {
+    const std::shared_lock lock(registry_mutex_);
+    for (const auto& [id, agent] : agents_)
+      if (&agent->port() == &port) agents.push_back(agent);
+  }
+  std::sort(agents.begin(), agents.end(), [](const auto& a, const auto& b) { return a->id() < b->id(); });
+  return agents;
+}
+
+std::vector<AgentStats> DeviceState::agent_stats(const PortState& port) const {
+  std::vector<AgentStats> stats;
+  for (const auto& agent : agents_of(port)) stats.push_back(agent->stats());
+  return stats;
+}
+
+std::shared_ptr<AgentState> DeviceState::owner_of(PortState& port, const MadView& mad, Qp qp) const {
+  const std::shared_lock lock(registry_mutex_);
+  std::shared_ptr<AgentState> owner = port.registry().find(mad);
+  return owner && owner->registration().qp == qp ? owner : nullptr;
+}
+
+void DeviceState::queue_close(std::shared_ptr<AgentState> agent) {
+  if (const auto& filter = agent->registration().unsolicited) {
+    const std::unique_lock lock(registry_mutex_);
+    agent->port().registry().remove(*filter, *agent);
+  }
+  {
+    const std::lock_guard lock(closing_mutex_);
+    closing_queue_.push_back(std::move(agent));
+    closing_waiting_.store(true, std::memory_order_seq_cst);
+  }
+  kick();
+}
+
+bool DeviceState::close_agents() {
+  if (closing_waiting_.load(std::memory_order_seq_cst)) {
+    const std::lock_guard lock(closing_mutex_);
+    closing_waiting_.store(false, std::memory_order_seq_cst);
+    for (const auto& agent : closing_queue_) agent->closing_since(options_.clock->now());
+    std::move(closing_queue_.begin(), closing_queue_.end(), std::back_inserter(closing_));
+    closing_queue_.clear();
+  }
+  bool moved = false;
+  if (!to_flush_.empty()) moved = std::erase_if(to_flush_, [](const auto& agent) { return agent->flush(); }) != 0;
+  if (closing_.empty()) return moved;
+  std::erase_if(closing_, [&](const std::shared_ptr<AgentState>& agent) {
+    agent->port().give_up_wire(options_.clock->now() - agent->closing_since());
+    const bool sent = agent->close_commands_sent();
+    const bool done = agent->try_close();
+    moved |= done || sent != agent->close_commands_sent();
+    if (!done) return false;
+    {
+      const std::unique_lock lock(registry_mutex_);
+      agents_.erase(agent->id());
+    }
+    closed_.push_back(agent);
+    return true;
+  });
+  const InCallback guard(this);
+  for (const auto& agent : closed_) agent->finish_close();
+  closed_.clear();
+  return moved;
+}
+
+void DeviceState::tell_agents(PortState& port, PortEvent event) {
+  for (const auto& agent : agents_of(port)) {
+    if (event == PortEvent::device_removed) to_flush_.push_back(agent);
+    if (!agent->registration().on_port_event) continue;
+    ++callbacks_;
+    agent->registration().on_port_event(event);
+  }
+}
+
+}  // namespace tidemill::detail

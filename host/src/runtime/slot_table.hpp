@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the host keeps for each slot: whose send it is, and the MAD with its address, from which the wire sends without
+/// a copy. Written by the poster before the doorbell, read by the progress thread until the completion.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/slot_pool.hpp"
+#include "tidemill/address.hpp"
+#include "tidemill/mad.hpp"
+#include "tidemill/send.hpp"
+
+namespace tidemill::detail {
+
+class AgentState;
+class Waiter;
+
+struct alignas(64) SendRecord {
+  std::atomic<AgentState*> agent{nullptr};
+  Waiter* waiter = nullptr;
+  uint64_t context = 0;
+  int64_t posted_ns = 0;
+  uint32_t position = 0;             ///< Of its descriptor in the lane.
+  uint16_t length = 0;
+  uint8_t lane = 0;                  ///< Index among its agent's lanes.
+  /// Generation and flags: what a SendId is held against.
+  std::atomic<uint32_t> state{0};
+
+  static constexpr uint32_t kLive = 0x10000;       ///< Accepted, not completed.
+  static constexpr uint32_t kCancelled = 0x20000;  ///< cancel() has returned, or is about to.
+  static constexpr uint32_t kAnswered = 0x40000;   ///< Its receive callback has begun.
+  static constexpr uint16_t generation_of(uint32_t state) { return static_cast<uint16_t>(state); }
+
+  bool names(uint16_t generation) const {
+    return (state.load(std::memory_order_acquire) & (kLive | 0xffffu)) == (kLive | generation);
+  }
+  // Cancel and response meet here: whoever is first decides. After cancel() has returned no receive callback starts and
+  // the completion tells flushed; once one has started, cancel changes nothing.
+  bool begin_answer() { return (state.fetch_or(kAnswered, std::memory_order_acq_rel) & kCancelled) == 0; }
+  void cancel(uint16_t generation) {
+    uint32_t seen = state.load(std::memory_order_acquire);
+    while ((seen & (kLive | 0xffffu)) == (kLive | generation) && (seen & kAnswered) == 0 &&
+           !state.compare_exchange_weak(seen, seen | kCancelled, std::memory_order_acq_rel)) {
+    }
+  }
+  bool flushed() const { return (state.load(std::memory_order_acquire) & kCancelled) != 0; }
+};
+
+struct SlotMemory {
+  alignas(64) std::array<std::byte, kMadBytes> mad;
+  Address to;
+};
+
+class SlotTable {
+ public:
+  SlotTable(uint32_t slots, uint32_t banks)
+      : bank_mask_(banks - 1), records_(std::make_unique<SendRecord[]>(slots)), memory_(new SlotMemory[slots]) {
+    for (uint32_t bank = 0; bank < banks; ++bank) pools_.push_back(std::make_unique<SlotPool>(slots));
+    for (uint32_t slot = slots; slot-- > 0;) give_back(slot);
+  }
+
+  SendRecord& record(uint32_t slot) { return records_[slot]; }
+  SlotMemory& memory(uint32_t slot) { return memory_[slot]; }
+  uint32_t banks() const { return bank_mask_ + 1; }
+
+  /// A free slot of a bank, or SlotPool::kNone.
+  uint32_t take(uint32_t bank) { return pools_[bank]->pop(); }
+  bool has(uint32_t bank) const { return !pools_[bank]->empty(); }
+  void give_back(uint32_t slot) { pools_[slot & bank_mask_]->push(slot); }
+
+ private:
+  uint32_t bank_mask_;
+  std::unique_ptr<SendRecord[]> records_;
+  std::unique_ptr<SlotMemory[]> memory_;  // left untouched until used: most slots never are
+  std::vector<std::unique_ptr<SlotPool>> pools_;
+};
+
+}  // namespace tidemill::detail
