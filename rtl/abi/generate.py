@@ -105,6 +105,9 @@ class Layout:
         for word, row in enumerate(rows, start=first):
             lsb = 0
             for spec in row:
+                if isinstance(spec, int):  # a gap
+                    lsb += spec
+                    continue
                 self.fields.append(Field(where, word, lsb, spec))
                 lsb += self.fields[-1].width
         names = [f.name for f in self.fields]
@@ -242,6 +245,9 @@ def sv(abi):
         for word in range(layout.words):
             at = 0
             for f in (f for f in layout.fields if f.word == word):
+                if f.lsb > at:
+                    members.append(f"    logic [{f.lsb - at - 1}:0] reserved{filler};")
+                    filler += 1
                 kind = f"{f.enum}_e" if f.enum else f"logic [{f.width - 1}:0]" if f.width > 1 else "logic"
                 members.append(f"    {kind} {f.name};")
                 at = f.lsb + f.width
