@@ -68,6 +68,13 @@ TEST_F(RetryQueueTest, ASlotStandsInAtMostOneQueueOnce) {
   EXPECT_EQ(memory_.retry_count(1), 0u);
 }
 
+TEST_F(RetryQueueTest, ASlotKnowsInWhichQueueItStands) {
+  push(1, false);
+  push(2, true);
+  EXPECT_FALSE(flags_[1].linked_qp());
+  EXPECT_TRUE(flags_[2].linked_qp());
+}
+
 TEST_F(RetryQueueTest, ATakenSlotMayComeAgainAtTheEnd) {
   push(1, true);
   push(2, true);

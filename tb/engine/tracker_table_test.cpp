@@ -108,6 +108,7 @@ const Row kTable[] = {
     {"SendingFlushedInARecoveryWithDeadline", timed(record(S::sending), 150), flushed_recovered,
      "none -> retry, timed, arm 150, enqueue"},
     {"SendingFlushedAgainInThisRecovery", recovered_before(9), flushed_recovered, "complete flushed -> free, credit"},
+    {"SendingFlushedForGoodAfterARecovery", recovered_before(9), flushed, "complete flushed -> free, credit"},
     {"SendingFlushedInTheNextRecovery", recovered_before(8), flushed_recovered, "none -> retry, enqueue"},
     {"PlainSendingSent", plain(S::sending), sent, "complete success -> free, credit"},
     {"PlainSendingFailed", plain(S::sending), failed, "complete error -> free, credit"},
