@@ -87,6 +87,8 @@ class WatchedEngine {
     return give(c);
   }
 
+  /// True if every descriptor of the lane was fetched: a closed lane may be opened again.
+  bool drained(uint16_t lane) const { return posted_[lane] == engine_.consumed(lane); }
   /// True if another send fits: into the ring, and into a slot of the bank of every TID.
   bool has_room(uint16_t lane) const {
     if (posted_[lane] - engine_.consumed(lane) == kRing) return false;
@@ -205,11 +207,35 @@ class WatchedEngine {
     const auto found = outcomes_.find(n);
     return found == outcomes_.end() ? std::nullopt : std::optional(found->second);
   }
+  /// Everything that came up the completion ring.
+  const std::vector<abi::Completion>& log() const { return log_; }
   const std::vector<abi::Transmit>& transmitted() const { return transmitted_; }
+  /// Entries of this kind that name the send.
+  unsigned entries(SendName n, abi::CompletionKind kind) const {
+    return static_cast<unsigned>(std::count_if(log_.begin(), log_.end(), [&](const abi::Completion& c) {
+      return c.kind() == kind && c.slot() == n.slot && c.generation() == n.generation;
+    }));
+  }
+  unsigned completions(SendName n) const {
+    return entries(n, abi::CompletionKind::send) + entries(n, abi::CompletionKind::response_send);
+  }
+  unsigned responses(SendName n) const {
+    return entries(n, abi::CompletionKind::response) + entries(n, abi::CompletionKind::response_send);
+  }
+  unsigned tries(SendName n) const {
+    return static_cast<unsigned>(std::count_if(transmitted_.begin(), transmitted_.end(), [&](const abi::Transmit& t) {
+      return t.slot() == n.slot && t.generation() == n.generation;
+    }));
+  }
   /// Agents whose flush is done, in that order.
   const std::vector<uint32_t>& flushed() const { return flushed_; }
   const std::vector<abi::Cause>& drops() const { return drops_; }
   uint32_t unsolicited() const { return unsolicited_; }
+
+  /// The ring entry of a descriptor that was fetched is the host's again: writes over all of them.
+  void scribble_on_rings() {
+    for (auto& ring : rings_) ring.fill(abi::Descriptor{});
+  }
 
   /// Brings everything to its end and lets the scoreboard judge it: flushes the agents, drains the lanes.
   void finish(const std::vector<uint32_t>& agents) {
@@ -244,12 +270,13 @@ class WatchedEngine {
     board_.command(c, now_);
     return engine_.command(c, now_);
   }
-  static abi::Command about(abi::CommandKind kind, SendName n, uint32_t ticks) {
+  abi::Command about(abi::CommandKind kind, SendName n, uint32_t ticks) const {
     abi::Command c;
     c.kind(kind);
     c.slot(n.slot);
     c.generation(n.generation);
-    c.agent(1);
+    const auto posted = descriptors_.find(n);
+    c.agent(posted == descriptors_.end() ? 0 : posted->second.agent());
     c.ticks(ticks);
     return c;
   }
@@ -267,6 +294,7 @@ class WatchedEngine {
   }
   void on_completion(const abi::Completion& c) {
     board_.completion(c);
+    log_.push_back(c);
     if (c.kind() == abi::CompletionKind::send || c.kind() == abi::CompletionKind::response_send) {
       outcomes_[{c.slot(), c.generation()}] = c.status();
       used_[c.slot()] = false;
@@ -291,6 +319,7 @@ class WatchedEngine {
   uint32_t next_tid_ = 1;
   uint16_t next_buffer_ = 0;
   std::deque<abi::Transmit> wire_;
+  std::vector<abi::Completion> log_;
   std::vector<abi::Transmit> transmitted_;
   std::map<SendName, abi::Descriptor> descriptors_;
   std::map<SendName, abi::Status> outcomes_;

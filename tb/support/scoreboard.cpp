@@ -176,7 +176,7 @@ void Scoreboard::transmitted(const abi::Transmit& t, uint32_t now, uint64_t dige
   }
   if (s.phase == Phase::lane) {
     s.first_try_seq = seq_;
-    if (options_.in_order && s.d.timeout() != 0 && agents_[s.d.agent()].flushing == 0 && same_live(s))
+    if (options_.in_order && s.d.timeout() != 0 && agents_[s.d.agent()].flushing == 0 && same_live(s, true))
       fail(s, "policy 7: transmitted while a live send has the same TID and class", now);
     if (const Finding f = lanes_.handed_down(s.d.lane(), name(s)); !f.empty()) fail(s, f, now);
     if (lanes_.windowed(s.d.lane())) {
@@ -262,7 +262,8 @@ void Scoreboard::unmatched(uint16_t buffer, uint32_t now) {
   const bool others = std::distance(begin, end) > 1;
   for (auto i = begin; i != end; ++i) {
     const Send& s = sends_[i->second];
-    if (!s.cancelled && !s.responded && !s.ending && !agents_[s.d.agent()].flushing && mismatch(s, r) == nullptr)
+    const bool flushed = agents_[s.d.agent()].flushing != 0 || s.maybe_cancelled;
+    if (!s.cancelled && !s.responded && !s.ending && !flushed && mismatch(s, r) == nullptr)
       fail(s,
            others ? "I8 dead entries do not hide live ones: a response was given to no send"
                   : "I10 completeness of matching: a response was given to no send",
@@ -397,7 +398,8 @@ void Scoreboard::judge(const Send& s, const abi::Completion& c) {
         fail(s, "I31 error isolation: another vendor code", now);
       break;
     case Status::duplicate:
-      if (s.tries != 0 || (options_.in_order && !same_live(s))) fail(s, "policy 7: a duplicate of no live send", now);
+      if (s.tries != 0 || (options_.in_order && !same_live(s, false)))
+        fail(s, "policy 7: a duplicate of no live send", now);
       break;
   }
 }
@@ -418,15 +420,16 @@ void Scoreboard::judge_timeout(const Send& s, const abi::Completion& c) {
 /// A flush of its agent was asked for after it was accepted.
 bool Scoreboard::flush_explains(const Send& s) {
   const Agent& agent = agents_[s.d.agent()];
-  return agent.flushing != 0 || s.accepted_seq < agent.flush_seq;
+  return agent.flushing != 0 || s.accepted_seq < agent.flush_seq || s.maybe_cancelled;
 }
 
-bool Scoreboard::same_live(const Send& s) const {
+/// Is there a live send of the same TID and class? After a flush some may be live or not.
+bool Scoreboard::same_live(const Send& s, bool certainly) const {
   const auto [begin, end] = by_tid_.equal_range(s.d.tid());
   return std::any_of(begin, end, [&](const auto& e) {
     const Send& o = sends_[e.second];
     return &o != &s && o.d.mgmt_class() == s.d.mgmt_class() && o.d.timeout() != 0 && o.tries != 0 && !o.responded &&
-           !o.cancelled && !o.ending;
+           !o.cancelled && !o.ending && !(certainly && o.maybe_cancelled);
   });
 }
 
@@ -440,6 +443,8 @@ void Scoreboard::flush_done(uint32_t agent, uint32_t now) {
   --agents_[agent].flushing;
   for (Send& s : sends_) {
     const bool visited = s.outstanding && s.d.agent() == agent && s.first_try_seq != 0 && s.first_try_seq < seq;
+    // Handed down while the flush went on: it may have been met or not.
+    if (s.outstanding && s.d.agent() == agent && s.phase == Phase::on_wire && !visited) s.maybe_cancelled = true;
     if (!visited || s.responded || s.cancelled) continue;
     if (s.phase != Phase::on_wire && options_.in_order)
       fail(s, "I16 deregistration completes: outstanding after the flush of its agent", now);

@@ -84,6 +84,7 @@ class Scoreboard {
     Window window = Window::none;
     bool known = false;  ///< The slot was ever accepted.
     bool outstanding = false, responded = false, cancelled = false, left = false;
+    bool maybe_cancelled = false;  ///< A flush went on when it was handed down.
     bool timed = false, timed_exactly = false, due_exact = false;
     bool modified = false, modified_exactly = false;
     abi::Status wire = abi::Status::success;  ///< Of the last sent report.
@@ -118,7 +119,7 @@ class Scoreboard {
   void judge(const Send& s, const abi::Completion& c);
   void judge_timeout(const Send& s, const abi::Completion& c);
   bool flush_explains(const Send& s);
-  bool same_live(const Send& s) const;
+  bool same_live(const Send& s, bool certainly) const;
   void buffer_back(uint16_t buffer, uint32_t now);
   void unmatched(uint16_t buffer, uint32_t now);
   void flush_done(uint32_t agent, uint32_t now);

@@ -80,6 +80,25 @@ TEST_F(Silence, OverAFlushThatVisitsEveryPlace) {
   expect_clean();
 }
 
+TEST_F(Silence, OverAFlushThatMeetsASendHandedDownMeanwhile) {
+  const Post met{.slot = 0, .tid = 1}, missed{.slot = 1, .tid = 2};
+  post(met);
+  command(abi::CommandKind::flush, met);
+  transmit(met);
+  on_wire(missed);
+  flush_done(1);
+  receive(met);
+  board_.dropped(7, now_);
+  sent(met);
+  complete(met, Status::flushed);
+  sent(missed);
+  receive(missed);
+  answer(missed);
+  board_.idle(now_);
+  board_.finish(now_);
+  expect_clean();
+}
+
 TEST_F(Silence, OverAFlushedTryThatIsSentAgain) {
   const Post p;
   on_wire(p);
