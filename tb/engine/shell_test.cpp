@@ -364,6 +364,38 @@ TEST(Engine, LanesShareByWeight) {
   e.finish({1});
 }
 
+TEST(Engine, AWindowCanBeChangedWhileSendsAreInIt) {
+  OneBank e;
+  e.open(0, {.window = 2});
+  const auto names = post_many(e, 0, 10);
+  e.settle();
+  EXPECT_THAT(e.wire(), SizeIs(2));
+  ASSERT_TRUE(e.weigh(0, {.window = 5}));
+  e.settle();
+  EXPECT_THAT(e.wire(), SizeIs(5));
+  ASSERT_TRUE(e.weigh(0, {.window = 1}));
+  for (unsigned i = 0; i < 4; ++i) {
+    e.cancel(names[i]);
+    e.settle();
+    EXPECT_THAT(e.wire(), SizeIs(5)) << "those above the new limit go first";
+  }
+  e.cancel(names[4]);
+  e.settle();
+  EXPECT_TRUE(e.on_wire(names[5]));
+  e.finish({1});
+}
+
+TEST(Engine, TheWireCanGrow) {
+  OneBank e({.wire_credit = {1, 1}});
+  e.open(0, {});
+  post_many(e, 0, 5);
+  e.settle();
+  e.grow_wire(true, 3);
+  e.settle();
+  EXPECT_THAT(e.wire(), SizeIs(4));
+  e.finish({1});
+}
+
 TEST(Engine, AJumpInTimeLosesNoTimer) {
   FourBanks e;
   e.open(0, {});

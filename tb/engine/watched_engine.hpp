@@ -80,6 +80,18 @@ class WatchedEngine {
     c.qp(o.qp);
     return give(c);
   }
+  bool weigh(uint16_t lane, const LaneOptions& o) {
+    abi::Command c;
+    c.kind(abi::CommandKind::weigh_lane);
+    c.lane(lane);
+    c.window(o.window);
+    c.weight(o.weight);
+    return give(c);
+  }
+  void grow_wire(bool qp, uint16_t count) {
+    board_.wire_grown(qp, count);
+    engine_.add_wire_credit(qp, count);
+  }
   bool close(uint16_t lane) {
     abi::Command c;
     c.kind(abi::CommandKind::close_lane);

@@ -10,28 +10,38 @@ LaneWatch::Lane& LaneWatch::at(uint16_t lane) {
   return lanes_[lane];
 }
 
-void LaneWatch::open(uint16_t number, const Setup& setup) {
-  Lane& lane = at(number);
-  if (lane.open) open_weights_[group(lane)] -= lane.weight;
-  lane.open = true;
-  lane.closing = false;
-  lane.skipped = 0;
-  lane.qp = setup.qp;
-  lane.service_class = setup.service_class;
-  lane.weight = setup.weight;
-  lane.window = setup.window;
-  lane.since = handed_down_[group(lane)];
+void LaneWatch::weigh(Lane& lane, uint8_t weight) {
   uint32_t& sum = open_weights_[group(lane)];
-  sum += lane.weight;
+  sum = sum - lane.weight + weight;
+  lane.weight = weight;
   weights_[group(lane)] = std::max(weights_[group(lane)], sum);
 }
 
+void LaneWatch::open(uint16_t number, const Setup& setup) {
+  change(number, [&](Lane& lane) {
+    weigh(lane, 0);
+    lane.open = true;
+    lane.closing = false;
+    lane.skipped = 0;
+    lane.qp = setup.qp;
+    lane.service_class = setup.service_class;
+    lane.window = setup.window;
+    weigh(lane, setup.weight);
+  });
+}
+
+void LaneWatch::weigh(uint16_t number, uint8_t weight, uint16_t window) {
+  change(number, [&](Lane& lane) {
+    weigh(lane, weight);
+    lane.window = window;
+  });
+}
+
 void LaneWatch::accepted(uint16_t number, Name name) {
-  Lane& lane = at(number);
-  const bool before = able(lane);
-  lane.queue.push_back({name, false});
-  ++lane.live;
-  if (!before) lane.since = handed_down_[group(lane)];
+  change(number, [&](Lane& lane) {
+    lane.queue.push_back({name, false});
+    ++lane.live;
+  });
 }
 
 Finding LaneWatch::handed_down(uint16_t number, Name name) {
@@ -82,19 +92,11 @@ void LaneWatch::never_handed_down(uint16_t number, Name name) {
 }
 
 void LaneWatch::window_freed(uint16_t number) {
-  Lane& lane = at(number);
-  const bool before = able(lane);
-  --lane.in_use;
-  if (!before) lane.since = handed_down_[group(lane)];
+  change(number, [](Lane& lane) { --lane.in_use; });
 }
-
 void LaneWatch::window_sure(uint16_t number) {
-  Lane& lane = at(number);
-  const bool before = able(lane);
-  --lane.unsure;
-  if (!before) lane.since = handed_down_[group(lane)];
+  change(number, [](Lane& lane) { --lane.unsure; });
 }
-
 void LaneWatch::window_unsure(uint16_t number, bool taken_before) {
   if (taken_before) window_freed(number);
   ++at(number).unsure;

@@ -30,6 +30,7 @@ class LaneWatch {
   LaneWatch(std::array<uint32_t, 2> wire_credit, bool strict) : credit_(wire_credit), strict_(strict) {}
 
   void open(uint16_t lane, const Setup& setup);
+  void weigh(uint16_t lane, uint8_t weight, uint16_t window);
   void close(uint16_t lane) { at(lane).closing = true; }
   bool closing(uint16_t lane) { return at(lane).closing; }
 
@@ -48,6 +49,7 @@ class LaneWatch {
   /// Now it has come back for certain.
   void window_sure(uint16_t lane);
 
+  void wire_grown(bool qp, uint32_t count) { credit_[qp] += credit_[qp] == 0 ? 0 : count; }
   Finding wire_taken(bool qp);
   void wire_returned(bool qp) { --on_wire_[qp]; }
   bool wire_free(bool qp) const { return credit_[qp] == 0 || on_wire_[qp] < credit_[qp]; }
@@ -79,6 +81,15 @@ class LaneWatch {
   static bool able(const Lane& l) {
     return l.open && !l.closing && l.live != 0 && (l.window == 0 || l.in_use + l.unsure < l.window);
   }
+  /// Does something to a lane; if that makes it able to go, its wait begins.
+  template <class Change>
+  void change(uint16_t number, Change apply) {
+    Lane& lane = at(number);
+    const bool before = able(lane);
+    apply(lane);
+    if (!before) lane.since = handed_down_[group(lane)];
+  }
+  void weigh(Lane& lane, uint8_t weight);
   unsigned group(const Lane& l) const { return l.service_class * 2u + (l.qp ? 1u : 0u); }
 
   std::array<uint32_t, 2> credit_;

@@ -102,6 +102,9 @@ void Scoreboard::command(const abi::Command& c, uint32_t now) {
     case CommandKind::close_lane:
       lanes_.close(c.lane());
       return;
+    case CommandKind::weigh_lane:
+      lanes_.weigh(c.lane(), c.weight(), c.window());
+      return;
     case CommandKind::flush: {
       Agent& agent = agents_[c.agent()];
       ++agent.flushing;

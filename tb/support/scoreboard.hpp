@@ -54,6 +54,7 @@ class Scoreboard {
                 uint64_t digest = 0);  ///< `digest` of the MAD's bytes, if known.
   void command(const abi::Command& c, uint32_t now);
   void sent(const abi::Sent& s, uint32_t now);
+  void wire_grown(bool qp, uint32_t count) { lanes_.wire_grown(qp, count); }  ///< More tries may be on the wire.
   void received(const abi::Received& r, uint32_t now);
   void closing(uint32_t agent) { agents_[agent].closing = true; }
   void deregistered(uint32_t agent, uint32_t now);

@@ -34,6 +34,14 @@ class ScoreboardTest : public ::testing::Test {
     c.service_class(2);
     board_.command(c, now_);
   }
+  void weigh(uint16_t lane, uint16_t window, uint8_t weight = 1) {
+    abi::Command c;
+    c.kind(abi::CommandKind::weigh_lane);
+    c.lane(lane);
+    c.window(window);
+    c.weight(weight);
+    board_.command(c, now_);
+  }
   void close(uint16_t lane) {
     abi::Command c;
     c.kind(abi::CommandKind::close_lane);

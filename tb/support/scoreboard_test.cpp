@@ -221,6 +221,9 @@ TEST_F(ScoreboardTest, I17_FindsAPostOnAClosingAgent) {
 TEST_F(ScoreboardTest, I23_FindsMoreTriesOnTheWireThanCredits) {
   for (uint16_t slot = 0; slot < 5; ++slot) on_wire({.slot = slot, .tid = slot});
   expect_broken("I23 ");
+  board_.wire_grown(true, 2);
+  on_wire({.slot = 5, .tid = 5});
+  EXPECT_THAT(found_, ::testing::IsEmpty());
 }
 
 TEST_F(ScoreboardTest, I24_FindsALaneOutOfOrder) {
@@ -235,6 +238,17 @@ TEST_F(ScoreboardTest, I25_FindsAWindowExceeded) {
   on_wire({.slot = 0, .lane = 1, .tid = 1});
   on_wire({.slot = 1, .lane = 1, .tid = 2});
   expect_broken("I25 ");
+}
+
+TEST_F(ScoreboardTest, I25_FindsANarrowedWindowExceeded) {
+  open(1, 2);
+  on_wire({.slot = 0, .lane = 1, .tid = 1});
+  weigh(1, 1);
+  on_wire({.slot = 1, .lane = 1, .tid = 2});
+  expect_broken("I25 ");
+  weigh(1, 3);
+  on_wire({.slot = 2, .lane = 1, .tid = 3});
+  EXPECT_THAT(found_, ::testing::IsEmpty());
 }
 
 TEST_F(ScoreboardTest, I25_FindsAWindowSlotGivenBackTwice) {
