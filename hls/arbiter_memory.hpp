@@ -11,6 +11,7 @@ namespace tidemill::hls {
 template <class Config_>
 struct ArbiterMemory {
   using Config = Config_;
+  static constexpr bool kBranches = true;  ///< What is not wanted is jumped over.
 
   uint64_t lane_low(uint32_t lane) const { return lanes_[lane].low; }
   void lane_low(uint32_t lane, uint64_t v) { lanes_[lane].low = v; }

@@ -2,20 +2,21 @@
 /// Bank: tracker, TID matcher, timeout wheel and retry queue over its own slots. One event in, one action out, nothing
 /// shared with other banks, so the whole fate of a send is decided in one place and one order.
 ///
-/// Every event is a straight line: pick the slot, load its record, ask the tracker for a verdict, apply it. The three
-/// events of a transaction (descriptor, sent, received) have a line each, the rare ones one of their own kind.
+/// Every event goes the same way: pick the slot, load its record, ask the tracker for a verdict, carry it out. The three
+/// events of a transaction (descriptor, sent, received) have a straight line each, all the rest shares one.
 /// Work of unknown length comes in steps: an action with `again` asks for the same event once more with the action's
 /// `cursor` and `cause` (and a hash of the action's TID); `more` and `wake` tell when a tick step is needed.
 /// Cycles of each event: cycle_table.hpp. Rules: design policies 1-8, docs/engine/bank.md.
 #pragma once
+#include "bank_answer.hpp"
 #include "retry_queue.hpp"
+#include "slot_table.hpp"
 #include "tid_matcher.hpp"
 #include "timeout_wheel.hpp"
 #include "tracker.hpp"
 
 namespace tidemill::hls {
 
-using abi::Action;
 using abi::EventKind;
 
 template <class Memory>
@@ -25,15 +26,11 @@ class Bank {
 
   [[gnu::always_inline]] inline Action step(const Event& e) {
     Action a;
-    switch (e.kind()) {
-      case EventKind::descriptor: a = on_descriptor(e); break;
-      case EventKind::sent: a = on_sent(e); break;
-      case EventKind::received: a = on_received(e); break;
-      case EventKind::grant: a = on_grant(e); break;
-      case EventKind::flush: a = on_flush(e); break;
-      case EventKind::tick: a = on_tick(e); break;
-      default: a = on_command(e); break;
-    }
+    bool answered = false;
+    if (e.kind() == EventKind::descriptor) answered = descriptor(e, a);
+    if (e.kind() == EventKind::sent) answered = sent(e, a);
+    if (e.kind() == EventKind::received) answered = received(e, a);
+    if (!answered) a = rest(e);
     a.wake(memory_.wake());
     a.more(Tracker::reached(e.now(), memory_.wake()));
     return a;
@@ -43,263 +40,257 @@ class Bank {
   const Memory& memory() const { return memory_; }
 
  private:
+  using Answer = BankAnswer;
   using Matcher = TidMatcher<Memory>;
   using Wheel = TimeoutWheel<Memory>;
   using Retries = RetryQueue<Memory>;
+  using Slots = SlotTable<Memory>;
   static constexpr uint32_t kSlotMask = Config::kSlots - 1u;
   /// Cursor of a grant that comes again with the hash of the head's TID.
   static constexpr uint32_t kHashed = 0x8000u;
 
-  [[gnu::always_inline]] inline Action on_descriptor(const Event& e) {
+  /// Straight line: a new send, with nobody in its way in the matcher, is transmitted.
+  [[gnu::always_inline]] inline bool descriptor(const Event& e, Action& a) {
     const uint32_t slot = e.slot() & kSlotMask;
-    SlotRecord r = load(slot);
-    const bool named = in_range(e) & Tracker::named_by(r.flags, e) &
-                       (Tracker::is_free(r.flags) | (r.flags.state() == SlotState::queued));
+    const auto search = Matcher::search(memory_, e.hash(), e.cursor());
+    const SlotRecord before = Slots::load(memory_, slot);
+    const SlotFlags old = before.flags;
+    const bool named = in_range(e) & Tracker::named_by(old, e) &
+                       (Tracker::is_free(old) | (old.state() == SlotState::queued));
     if (!named) {
-      Action a = answer(Tracker::reject(r.flags, Cause::stale_descriptor), e);
+      a = Answer::answer(Tracker::reject(old, Cause::stale_descriptor), e);
       a.window_credit(e.counted());
-      return refuse_grant(a, e);
+      Answer::refuse_grant(a, e);
+      return true;
     }
-    const SlotFlags old = r.flags;
-    r = Tracker::admit(r, e);
-    return take_turn(slot, old, r, e, e.hash(), e.cursor());
+    SlotRecord r = Tracker::admit(before, e);
+    const Verdict v = Tracker::on_turn(r, e);
+    const uint32_t where = Matcher::vacancy(search);
+    const bool enters = r.flags.expects(), room = (search.candidates == 0) & (where != Matcher::kFull);
+    if (v.release | (enters & !room) | old.armed()) return false;
+    Matcher::put_searched_if(memory_, enters, search, where, Matcher::entry_of(e.hash(), slot));
+    r.place.location(enters ? where : 0u);
+    SlotFlags next = v.flags;
+    next.placed(enters);
+    Slots::store(memory_, slot, r, next);
+    a = Answer::about(slot, r, v, e);
+    return true;
   }
 
-  /// First or later try: enter the matcher unless there already, then transmit.
-  [[gnu::always_inline]] inline Action take_turn(uint32_t slot, const SlotFlags& old, SlotRecord& r, const Event& e,
-                                                 uint64_t hash, uint32_t skip) {
-    Verdict v = Tracker::on_turn(r, e);
-    if (!v.release & r.flags.expects() & !r.flags.placed()) {
-      const auto search = Matcher::search(memory_, hash, skip);
-      if (search.candidates != 0) {
-        const uint32_t entry = Matcher::first(search), other = Matcher::slot_of(search, entry);
-        const SlotFlags f = flags(other);
-        const bool same = (memory_.tid(other) == r.tid) & (f.mgmt_class() == r.flags.mgmt_class()) & Tracker::is_live(f);
-        if (!same) return come_again(slot, r, e, skip | (1u << entry));
-        v = Tracker::complete(r.flags, Status::duplicate);
-      } else {
-        const uint32_t where = Matcher::vacancy(search);
-        if (where == Matcher::kFull) {
-          v = Tracker::on_no_room(r);
-        } else {
-          Matcher::insert(memory_, where, hash, slot);
-          r.place.location(where);
-          v.flags.placed(true);
-        }
-      }
-    }
-    store(slot, r);
-    Action a = apply(slot, old, r, v, e);
-    return v.action == ActionKind::transmit ? a : refuse_grant(a, e);
-  }
-
-  [[gnu::always_inline]] inline Action on_sent(const Event& e) {
+  /// Straight line: a try has left and waits for its response.
+  [[gnu::always_inline]] inline bool sent(const Event& e, Action& a) {
     const uint32_t slot = e.slot() & kSlotMask;
-    const SlotRecord r = load(slot);
+    const SlotRecord r = Slots::load(memory_, slot);
     const SlotState state = r.flags.state();
     const bool on_wire = (state == SlotState::sending) | (state == SlotState::early) | (state == SlotState::cancelled);
-    if (!(in_range(e) & Tracker::named_by(r.flags, e) & on_wire))
-      return answer(Tracker::reject(r.flags, Cause::stale_sent), e);
-    return apply(slot, r.flags, r, Tracker::on_sent(r, e), e);
+    if (!(in_range(e) & Tracker::named_by(r.flags, e) & on_wire)) {
+      a = Answer::answer(Tracker::reject(r.flags, Cause::stale_sent), e);
+      return true;
+    }
+    const Verdict v = Tracker::on_sent(r, e);
+    if (v.flags.state() != SlotState::waiting) return false;
+    Wheel::arm(memory_, slot, v.due);
+    SlotFlags next = v.flags;
+    next.armed(true);
+    memory_.flags(slot, next.w0);
+    a = Answer::about(slot, r, v, e);
+    return true;
   }
 
-  [[gnu::always_inline]] inline Action on_received(const Event& e) {
+  /// Straight line for every response: it matches, or says why not.
+  [[gnu::always_inline]] inline bool received(const Event& e, Action& a) {
     const auto search = Matcher::search(memory_, e.hash(), e.cursor());
     const uint32_t entry = Matcher::first(search), slot = Matcher::slot_of(search, entry);
-    const SlotRecord r = load(slot);
+    const SlotRecord r = Slots::load(memory_, slot);
     const bool candidate = search.candidates != 0, same_tid = candidate & (r.tid == e.tid());
     const Cause mismatch = Tracker::mismatch(r, e);
-    if (same_tid & (mismatch == Cause::none)) return apply(slot, r.flags, r, Tracker::on_response(r), e);
-
-    // Another send's entry: look further, and remember why the nearest one did not fit.
-    const Cause known = same_tid ? mismatch : e.cause();
-    const bool again = (search.candidates & ~(1u << entry)) != 0;
-    Verdict v;
-    v.action = again ? ActionKind::none : e.rmpp() ? ActionKind::deliver : ActionKind::drop;
-    v.cause = (again | (known != Cause::none)) ? known : Cause::stale;
-    Action a = answer(v, e);
-    a.again(again);
-    a.cursor(static_cast<uint16_t>(e.cursor() | (1u << entry)));
-    return a;
-  }
-
-  [[gnu::always_inline]] inline Action on_grant(const Event& e) {
-    if (Retries::empty(memory_, e.qp())) return refuse_grant(answer(Verdict{}, e), e);
-    const uint32_t slot = Retries::head(memory_, e.qp());
-    SlotRecord r = load(slot);
-    const bool due = r.flags.state() == SlotState::retry, ours = due & (r.flags.qp() == e.qp());
-    const bool hashed = (e.cursor() != 0) & (e.tid() == r.tid);
-    if (ours & r.flags.expects() & !r.flags.placed() & !hashed) return come_again(slot, r, e, kHashed);
-
-    SlotFlags old = r.flags;
-    old.linked(false);
-    r.flags = old;
-    Action a;
-    if (ours) {
-      a = take_turn(slot, old, r, e, e.hash(), e.cursor());
-    } else {
-      // Over since, or a send of the other QP has the slot now: it goes where it belongs.
+    if (!(same_tid & (mismatch == Cause::none))) {
+      // Another send's entry: look further, and remember why the nearest one did not fit.
+      const Cause known = same_tid ? mismatch : e.cause();
+      const bool again = (search.candidates & ~(1u << entry)) != 0;
       Verdict v;
-      v.flags = old;
-      v.enqueue = due;
-      a = refuse_grant(apply(slot, old, r, v, e), e);
+      v.action = again ? ActionKind::none : e.rmpp() ? ActionKind::deliver : ActionKind::drop;
+      v.cause = (again | (known != Cause::none)) ? known : Cause::stale;
+      a = Answer::answer(v, e);
+      a.again(again);
+      a.cursor(static_cast<uint16_t>(e.cursor() | (1u << entry)));
+      return true;
     }
-    // A turn that comes again must find its entry at the head again.
-    if (!a.again()) Retries::pop(memory_, e.qp(), old);
-    return a;
+    const Verdict v = Tracker::on_response(r);
+    Wheel::disarm_if(memory_, v.release & r.flags.armed(), slot);
+    Matcher::put_searched_if(memory_, v.release, search, Matcher::location_of(search, entry), 0);
+    memory_.flags(slot, v.release ? Tracker::freed(r.flags).w0 : v.flags.w0);
+    a = Answer::about(slot, r, v, e);
+    return true;
   }
 
-  /// cancel, modify, deadline: they name a send that may still be in its lane.
-  [[gnu::always_inline]] inline Action on_command(const Event& e) {
-    const uint32_t slot = e.slot() & kSlotMask;
-    SlotRecord r = load(slot);
-    if (!(in_range(e) & Tracker::named_by(r.flags, e)))
-      return answer(Tracker::reject(r.flags, Cause::stale_command), e);
-    if (Tracker::is_free(r.flags)) {
-      r.owner.agent(e.agent());
-      memory_.owner(slot, r.owner.w0);
+  /// What an event that no straight line answers is about.
+  struct Case {
+    uint32_t slot = 0;
+    SlotRecord r;       ///< As loaded or admitted, with what the event itself changes.
+    SlotFlags old;      ///< As in memory, but for a timer or queue entry that is taken out already.
+    bool ours = false;  ///< A grant: the head waits for its turn in this QP's queue.
+    typename Matcher::Search search{};  ///< Of a descriptor or grant.
+    bool enters = false;                ///< Into the matcher, at `r.place.location`.
+    bool again = false;
+    uint32_t cursor = 0;  ///< With `again`.
+  };
+
+  /// All that is not straight: pick the slot, load its record, ask for a verdict, carry it out.
+  [[gnu::always_inline]] inline Action rest(const Event& e) {
+    Case c;
+    Action a;
+    const bool answered = e.kind() == EventKind::grant   ? grant(e, c, a)
+                          : e.kind() == EventKind::flush ? flush(e, c, a)
+                          : e.kind() == EventKind::tick  ? tick(e, c, a)
+                                                         : named(e, c, a);
+    if (answered) return a;
+    const Verdict v = judge(e, c);
+    return c.again ? Answer::come_again(c.slot, c.r, e, c.cursor) : carry_out(e, c, v);
+  }
+
+  // Each of these loads what its event is about; true if that has given the answer already.
+
+  /// The head of a retry queue; its TID's hash comes with the second step.
+  [[gnu::always_inline]] inline bool grant(const Event& e, Case& c, Action& a) {
+    if (Retries::empty(memory_, e.qp())) {
+      a = Answer::answer(Verdict{}, e);
+      Answer::refuse_grant(a, e);
+      return true;
     }
-    switch (e.kind()) {
-      case EventKind::modify:
-        r.place.override_wait(e.timeout());
-        memory_.place(slot, r.place.w0);
-        return apply(slot, r.flags, r, Tracker::on_modify(r, e), e);
-      case EventKind::deadline: {
-        const Verdict v = Tracker::on_deadline(r, e);
-        r.limits.deadline(Tracker::deadline_of(r, e));
-        memory_.limits(slot, r.limits.w0);
-        return apply(slot, r.flags, r, v, e);
-      }
-      default: return apply(slot, r.flags, r, Tracker::on_cancel(r), e);
+    c.slot = Retries::head(memory_, e.qp());
+    c.search = Matcher::search(memory_, e.hash(), e.cursor());
+    c.r = Slots::load(memory_, c.slot);
+    c.ours = (c.r.flags.state() == SlotState::retry) & (c.r.flags.qp() == e.qp());
+    const bool hashed = (e.cursor() != 0) & (e.tid() == c.r.tid);
+    c.r.flags.linked(false);
+    c.old = c.r.flags;
+    if (c.ours & c.r.flags.expects() & !c.r.flags.placed() & !hashed) {
+      c.cursor = kHashed;
+      a = Answer::come_again(c.slot, c.r, e, c.cursor);
+      return true;
     }
+    return false;
   }
 
   /// Looks at four slots from the cursor on and ends the first send of the agent; `again` until all were seen.
-  [[gnu::always_inline]] inline Action on_flush(const Event& e) {
+  [[gnu::always_inline]] inline bool flush(const Event& e, Case& c, Action& a) {
     const uint32_t from = e.cursor();
-    const bool hit0 = owned(from, e), hit1 = owned(from + 1u, e), hit2 = owned(from + 2u, e), hit3 = owned(from + 3u, e);
+    const bool hit0 = Slots::owned(memory_, from, e.agent()), hit1 = Slots::owned(memory_, from + 1u, e.agent()),
+               hit2 = Slots::owned(memory_, from + 2u, e.agent()), hit3 = Slots::owned(memory_, from + 3u, e.agent());
     const uint32_t passed = hit0 ? 0u : hit1 ? 1u : hit2 ? 2u : 3u;
-    const uint32_t slot = (from + passed) & kSlotMask, next = from + passed + 1u;
-    const SlotRecord r = load(slot);
-    const Verdict v = Tracker::on_cancel(r);
-    Action a = (hit0 | hit1 | hit2 | hit3) ? apply(slot, r.flags, r, v, e) : answer(Verdict{}, e);
-    a.again(next < Config::kSlots);
-    a.cursor(static_cast<uint16_t>(next & kSlotMask));
-    a.agent(e.agent());
-    return a;
-  }
-
-  [[gnu::always_inline]] inline Action on_tick(const Event& e) {
-    const auto step = Wheel::step(memory_, e.now());
-    if (!step.fired) return answer(Verdict{}, e);
-    SlotRecord r = load(step.slot);
-    r.flags.armed(false);
-    const Verdict v = Tracker::on_expiry(r, e.now());
-    if (v.enqueue) memory_.pace(step.slot, Tracker::next_pace(r.pace).w0);
-    return apply(step.slot, r.flags, r, v, e);
-  }
-
-  /// Carries a verdict out. `r` is the record as loaded or admitted, `old` the flags in memory.
-  [[gnu::always_inline]] inline Action apply(uint32_t slot, const SlotFlags& old, const SlotRecord& r, const Verdict& v,
-                                             const Event& e) {
-    if (old.armed() & (v.release | v.disarm | v.arm)) Wheel::disarm(memory_, slot);
-    if (v.arm) Wheel::arm(memory_, slot, v.due);
-    if (v.release & old.placed()) Matcher::remove(memory_, r.place.location());
-    SlotFlags next = v.flags;
-    next.armed(v.arm | (old.armed() & !v.disarm));
-    bool queued = false;
-    if (v.enqueue) queued = Retries::push(memory_, slot, next);
-    if (v.release) {
-      next = SlotFlags{};
-      next.generation(static_cast<uint16_t>(r.flags.generation() + 1u));
-      next.linked(old.linked());
-      next.linked_qp(old.linked_qp());
+    c.slot = (from + passed) & kSlotMask;
+    if (hit0 | hit1 | hit2 | hit3) {
+      c.r = Slots::load(memory_, c.slot);
+      c.old = c.r.flags;
+      return false;
     }
-    memory_.flags(slot, next.w0);
+    a = Answer::answer(Verdict{}, e);
+    Answer::flush_from(a, from + passed + 1u, Config::kSlots);
+    return true;
+  }
 
-    Action a;
-    a.slot(static_cast<uint16_t>(slot));
-    a.generation(r.flags.generation());
-    a.agent(r.owner.agent());
-    a.tid(r.tid);
-    a.lane(r.owner.lane());
-    a.port(r.owner.port());
-    a.qp(r.flags.qp());
-    a.tries(v.action == ActionKind::transmit ? v.flags.tries() : r.flags.tries());
+  [[gnu::always_inline]] inline bool tick(const Event& e, Case& c, Action& a) {
+    const auto step = Wheel::step(memory_, e.now());
+    if (!step.fired) {
+      a = Answer::answer(Verdict{}, e);
+      return true;
+    }
+    c.slot = step.slot;
+    c.r = Slots::load(memory_, c.slot);
+    c.r.flags.armed(false);
+    c.old = c.r.flags;
+    return false;
+  }
+
+  /// Events that name a slot: what the straight lines left over, and commands for a send that may still be in its lane.
+  [[gnu::always_inline]] inline bool named(const Event& e, Case& c, Action& a) {
+    c.slot = e.slot() & kSlotMask;
+    c.r = Slots::load(memory_, c.slot);
+    c.old = c.r.flags;
+    if (e.kind() == EventKind::sent) return false;
+    if (e.kind() == EventKind::descriptor) {
+      c.search = Matcher::search(memory_, e.hash(), e.cursor());
+      c.r = Tracker::admit(c.r, e);
+      return false;
+    }
+    c.r.owner.agent(Tracker::is_free(c.old) ? e.agent() : c.r.owner.agent());
+    if (in_range(e) & Tracker::named_by(c.old, e)) return false;
+    a = Answer::answer(Tracker::reject(c.old, Cause::stale_command), e);
+    return true;
+  }
+
+  [[gnu::always_inline]] inline Verdict judge(const Event& e, Case& c) const {
+    Verdict v;
+    switch (e.kind()) {
+      case EventKind::descriptor:
+      case EventKind::grant: return turn(e, c);
+      case EventKind::sent: return Tracker::on_sent(c.r, e);
+      case EventKind::modify:
+        v = Tracker::on_modify(c.r, e);
+        c.r.place.override_wait(e.timeout());
+        return v;
+      case EventKind::deadline:
+        v = Tracker::on_deadline(c.r, e);
+        c.r.limits.deadline(Tracker::deadline_of(c.r, e));
+        return v;
+      case EventKind::tick:
+        v = Tracker::on_expiry(c.r, e.now());
+        c.r.pace = v.enqueue ? Tracker::next_pace(c.r.pace) : c.r.pace;
+        return v;
+      default: return Tracker::on_cancel(c.r);
+    }
+  }
+
+  /// The turn of a first or later try: enter the matcher unless there already, then transmit.
+  [[gnu::always_inline]] inline Verdict turn(const Event& e, Case& c) const {
+    Verdict v;
+    if (!c.ours & (e.kind() == EventKind::grant)) {
+      // Over since, or a send of the other QP has the slot now: it goes where it belongs.
+      v.flags = c.old;
+      v.enqueue = c.old.state() == SlotState::retry;
+      return v;
+    }
+    v = Tracker::on_turn(c.r, e);
+    if (v.release | !c.r.flags.expects() | c.r.flags.placed()) return v;
+    const uint32_t where = Matcher::vacancy(c.search);
+    if (c.search.candidates != 0) {
+      const uint32_t entry = Matcher::first(c.search), other = Matcher::slot_of(c.search, entry);
+      const SlotFlags f = Slots::flags(memory_, other);
+      c.again = !((memory_.tid(other) == c.r.tid) & (f.mgmt_class() == c.r.flags.mgmt_class()) & Tracker::is_live(f));
+      c.cursor = e.cursor() | (1u << entry);
+      return Tracker::complete(c.r.flags, Status::duplicate);
+    }
+    if (where == Matcher::kFull) return Tracker::on_no_room(c.r);
+    c.enters = true;
+    c.r.place.location(where);
+    v.flags.placed(true);
+    return v;
+  }
+
+  /// The one path of every event that is not straight.
+  [[gnu::always_inline]] inline Action carry_out(const Event& e, const Case& c, const Verdict& v) {
+    const bool turn = (e.kind() == EventKind::descriptor) | (e.kind() == EventKind::grant);
+    Retries::pop_if(memory_, e.kind() == EventKind::grant, e.qp());
+    Wheel::disarm_if(memory_, c.old.armed() & (v.release | v.disarm | v.arm), c.slot);
+    Wheel::arm_if(memory_, v.arm, c.slot, v.due);
+    const bool leaves = v.release & c.old.placed();
+    const uint32_t entry = leaves ? 0u : Matcher::entry_of(e.hash(), c.slot);
+    Matcher::put_if(memory_, c.enters | leaves, c.r.place.location(), entry);
+    SlotFlags next = v.flags;
+    next.armed(v.arm | (c.old.armed() & !v.disarm));
+    const bool queued = Retries::push_if(memory_, v.enqueue, c.slot, next);
+    next.w0 = v.release ? Tracker::freed(c.old).w0 : next.w0;
+    Slots::store(memory_, c.slot, c.r, next);
+
+    Action a = Answer::about(c.slot, c.r, v, e);
     a.retry_queued(queued);
-    outcome(a, v, e);
-    return a;
-  }
-
-  /// An answer that is about no slot of ours: what the event named goes back as it came.
-  [[gnu::always_inline]] static Action answer(const Verdict& v, const Event& e) {
-    Action a;
-    a.slot(e.slot());
-    a.generation(e.generation());
-    a.agent(e.agent());
-    a.tid(e.tid());
-    a.lane(e.lane());
-    a.port(e.port());
-    a.qp(e.qp());
-    outcome(a, v, e);
-    return a;
-  }
-  [[gnu::always_inline]] static void outcome(Action& a, const Verdict& v, const Event& e) {
-    a.kind(v.action);
-    a.status(v.status);
-    a.cause(v.cause);
-    a.window_credit(v.window_credit);
-    a.buffer(e.buffer());
-    a.vendor(e.vendor());
-  }
-
-  /// The grant behind a descriptor or a retry was not used: its wire credit goes back (draining took none).
-  [[gnu::always_inline]] static Action refuse_grant(Action a, const Event& e) {
-    a.wire_credit(!e.drain());
-    a.credit_qp(e.qp());
-    return a;
-  }
-
-  [[gnu::always_inline]] static Action come_again(uint32_t slot, const SlotRecord& r, const Event& e, uint32_t cursor) {
-    Action a = answer(Verdict{}, e);
-    a.slot(static_cast<uint16_t>(slot));
-    a.generation(r.flags.generation());
-    a.tid(r.tid);
-    a.again(true);
-    a.cursor(static_cast<uint16_t>(cursor));
+    if (turn & (v.action != ActionKind::transmit)) Answer::refuse_grant(a, e);
+    if (e.kind() == EventKind::flush) Answer::flush_from(a, c.slot + 1u, Config::kSlots);
     return a;
   }
 
   [[gnu::always_inline]] static bool in_range(const Event& e) { return e.slot() < Config::kSlots; }
-  [[gnu::always_inline]] inline SlotFlags flags(uint32_t slot) const {
-    SlotFlags f;
-    f.w0 = memory_.flags(slot);
-    return f;
-  }
-  [[gnu::always_inline]] inline bool owned(uint32_t slot, const Event& e) const {
-    SlotOwner owner;
-    owner.w0 = memory_.owner(slot & kSlotMask);
-    return (slot < Config::kSlots) & !Tracker::is_free(flags(slot & kSlotMask)) & (owner.agent() == e.agent());
-  }
-  [[gnu::always_inline]] inline SlotRecord load(uint32_t slot) const {
-    SlotRecord r;
-    r.flags.w0 = memory_.flags(slot);
-    r.owner.w0 = memory_.owner(slot);
-    r.tid = memory_.tid(slot);
-    r.pace.w0 = memory_.pace(slot);
-    r.limits.w0 = memory_.limits(slot);
-    r.place.w0 = memory_.place(slot);
-    r.due = memory_.due(slot);
-    return r;
-  }
-  /// Everything but the flags, which apply() writes.
-  [[gnu::always_inline]] inline void store(uint32_t slot, const SlotRecord& r) {
-    memory_.owner(slot, r.owner.w0);
-    memory_.tid(slot, r.tid);
-    memory_.pace(slot, r.pace.w0);
-    memory_.limits(slot, r.limits.w0);
-    memory_.place(slot, r.place.w0);
-  }
 
   Memory memory_;
 };

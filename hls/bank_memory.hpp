@@ -14,6 +14,7 @@ namespace tidemill::hls {
 template <class Config_>
 struct BankMemory {
   using Config = Config_;
+  static constexpr bool kBranches = true;  ///< What is not wanted is jumped over.
   using Link = std::conditional_t<(Config::kLinkRows > 0x10000u), uint32_t, uint16_t>;
 
   // Tracker.

@@ -25,6 +25,8 @@ struct LinkOf<true> {
 template <class Config_>
 struct KernelBankMemory {
   using Config = Config_;
+  static constexpr bool kBranches = false;  ///< What is not wanted is written to where it does no harm.
+  static constexpr uint32_t kSpareRow = Config::kLinkRows;
 
   // Tracker.
   [[gnu::always_inline]] static uint64_t flags(uint32_t s) { return flags_[s]; }
@@ -90,7 +92,7 @@ struct KernelBankMemory {
 
  private:
   static_assert(Config::kLevels <= 4, "a register for each level above 0");
-  using Link = typename LinkOf<(Config::kLinkRows > 0x10000u)>::Type;
+  using Link = typename LinkOf<(Config::kLinkRows >= 0x10000u)>::Type;
   static constexpr uint32_t kWords = Config::kLists >> Config::kSpreadBits;
 
   [[gnu::always_inline]] static void put(uint32_t qp, uint32_t& of0, uint32_t& of1, uint32_t v) {
@@ -110,8 +112,8 @@ struct KernelBankMemory {
   inline static uint64_t high1_[Config::kBuckets];
   inline static uint64_t stash_low_;
   inline static uint64_t stash_high_;
-  inline static Link next_[Config::kLinkRows];
-  inline static Link prev_[Config::kLinkRows];
+  inline static Link next_[Config::kLinkRows + 1u];
+  inline static Link prev_[Config::kLinkRows + 1u];
   inline static uint32_t due_[Config::kSlots];
   inline static uint64_t busy_[kWords];
   inline static uint32_t spread1_, spread2_, spread3_;
@@ -124,6 +126,8 @@ struct KernelBankMemory {
 template <class Config_>
 struct KernelArbiterMemory {
   using Config = Config_;
+  static constexpr bool kBranches = false;  ///< What is not wanted is written to where it does no harm.
+  static constexpr uint32_t kSpareRow = Config::kLinkRows;
 
   [[gnu::always_inline]] static uint64_t lane_low(uint32_t lane) { return lane_low_[lane]; }
   [[gnu::always_inline]] static void lane_low(uint32_t lane, uint64_t v) { lane_low_[lane] = v; }
@@ -153,8 +157,8 @@ struct KernelArbiterMemory {
  private:
   inline static uint64_t lane_low_[Config::kLanes];
   inline static uint64_t lane_high_[Config::kLanes];
-  inline static uint16_t next_[Config::kLinkRows];
-  inline static uint16_t prev_[Config::kLinkRows];
+  inline static uint16_t next_[Config::kLinkRows + 1u];
+  inline static uint16_t prev_[Config::kLinkRows + 1u];
   inline static uint32_t listed_;  ///< A bit for each list that is not empty.
   inline static uint32_t credit0_, credit1_;
   inline static uint32_t turns_;  ///< A bit for each service class.

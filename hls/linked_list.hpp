@@ -16,17 +16,42 @@ struct LinkedList {
   [[gnu::always_inline]] static uint32_t first(const Memory& m, uint32_t list) { return m.next(list) ^ list; }
 
   [[gnu::always_inline]] static void append(Memory& m, uint32_t list, uint32_t item) {
-    const uint32_t last = m.prev(list) ^ list;
-    m.next(item, list ^ item);
-    m.prev(item, last ^ item);
-    m.next(last, item ^ last);
-    m.prev(list, item ^ list);
+    append(m, list, item, [](uint32_t row) { return row; });
+  }
+  [[gnu::always_inline]] static void remove(Memory& m, uint32_t item) {
+    remove(m, item, [](uint32_t row) { return row; });
   }
 
-  [[gnu::always_inline]] static void remove(Memory& m, uint32_t item) {
+  // The same, or nothing unless `really`. A branch costs hardware cycles: there, what is not wanted goes to a spare row.
+  [[gnu::always_inline]] static void append_if(Memory& m, bool really, uint32_t list, uint32_t item) {
+    if constexpr (Memory::kBranches) {
+      if (really) append(m, list, item);
+    } else {
+      append(m, list, item, [really](uint32_t row) { return really ? row : Memory::kSpareRow; });
+    }
+  }
+  [[gnu::always_inline]] static void remove_if(Memory& m, bool really, uint32_t item) {
+    if constexpr (Memory::kBranches) {
+      if (really) remove(m, item);
+    } else {
+      remove(m, item, [really](uint32_t row) { return really ? row : Memory::kSpareRow; });
+    }
+  }
+
+ private:
+  template <class To>
+  [[gnu::always_inline]] static void append(Memory& m, uint32_t list, uint32_t item, To to) {
+    const uint32_t last = m.prev(list) ^ list;
+    m.next(to(item), list ^ item);
+    m.prev(to(item), last ^ item);
+    m.next(to(last), item ^ last);
+    m.prev(to(list), item ^ list);
+  }
+  template <class To>
+  [[gnu::always_inline]] static void remove(Memory& m, uint32_t item, To to) {
     const uint32_t next = m.next(item) ^ item, prev = m.prev(item) ^ item;
-    m.next(prev, next ^ prev);
-    m.prev(next, prev ^ next);
+    m.next(to(prev), next ^ prev);
+    m.prev(to(next), prev ^ next);
   }
 };
 

@@ -17,25 +17,31 @@ struct RetryQueue {
 
   /// Appends a slot unless it stands in a queue already; sets the flags. Returns true if it was appended.
   [[gnu::always_inline]] static bool push(Memory& m, uint32_t slot, abi::SlotFlags& flags) {
-    if (flags.linked()) return false;
+    return push_if(m, true, slot, flags);
+  }
+  /// The same, or nothing unless `really`. Written without branches: the queue's words keep what they held.
+  [[gnu::always_inline]] static bool push_if(Memory& m, bool really, uint32_t slot, abi::SlotFlags& flags) {
     const unsigned qp = flags.qp();
-    if (empty(m, qp)) {
-      m.retry_head(qp, slot);
-    } else {
-      m.retry_next(m.retry_tail(qp), slot);
-    }
-    m.retry_tail(qp, slot);
-    m.retry_count(qp, m.retry_count(qp) + 1u);
-    flags.linked(true);
-    flags.linked_qp(flags.qp());
-    return true;
+    const bool add = really & !flags.linked(), first = empty(m, qp);
+    const uint32_t tail = m.retry_tail(qp);
+    m.retry_head(qp, (add & first) ? slot : m.retry_head(qp));
+    m.retry_next(tail, (add & !first) ? slot : m.retry_next(tail));
+    m.retry_tail(qp, add ? slot : tail);
+    m.retry_count(qp, m.retry_count(qp) + (add ? 1u : 0u));
+    flags.linked(flags.linked() | add);
+    flags.linked_qp(add ? qp != 0 : flags.linked_qp());
+    return add;
   }
 
   /// Takes the head out of a queue that is not empty. The caller writes the flags.
   [[gnu::always_inline]] static void pop(Memory& m, unsigned qp, abi::SlotFlags& flags) {
-    m.retry_head(qp, m.retry_next(m.retry_head(qp)));
-    m.retry_count(qp, m.retry_count(qp) - 1u);
+    pop_if(m, true, qp);
     flags.linked(false);
+  }
+  [[gnu::always_inline]] static void pop_if(Memory& m, bool really, unsigned qp) {
+    const uint32_t head = m.retry_head(qp);
+    m.retry_head(qp, really ? m.retry_next(head) : head);
+    m.retry_count(qp, m.retry_count(qp) - (really ? 1u : 0u));
   }
 };
 

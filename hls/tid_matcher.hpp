@@ -70,21 +70,52 @@ struct TidMatcher {
                  : kFull;
   }
 
+  [[gnu::always_inline]] static constexpr uint32_t entry_of(uint64_t hash, uint32_t slot) {
+    return Bucket::kValid | fingerprint(hash) | slot;
+  }
   /// Writes the entry at a location that vacancy() gave for the same search.
   [[gnu::always_inline]] static void insert(Memory& m, uint32_t where, uint64_t hash, uint32_t slot) {
-    put(m, where, Bucket::kValid | fingerprint(hash) | slot);
+    put_if(m, true, where, entry_of(hash, slot));
   }
-  [[gnu::always_inline]] static void remove(Memory& m, uint32_t where) { put(m, where, 0); }
+  [[gnu::always_inline]] static void remove(Memory& m, uint32_t where) { put_if(m, true, where, 0); }
 
- private:
-  [[gnu::always_inline]] static constexpr uint32_t location(uint32_t table, uint32_t row, uint32_t way) {
-    return (row << 4) | (table << 2) | way;
-  }
-  [[gnu::always_inline]] static void put(Memory& m, uint32_t where, uint32_t entry) {
-    const uint32_t row = where >> 4, table = (where >> 2) & 3u;
+  /// Writes an entry at a location (0: empties it), or nothing unless `really`.
+  [[gnu::always_inline]] static void put_if(Memory& m, bool really, uint32_t where, uint32_t entry) {
+    const uint32_t row = (where >> 4) & (Config::kBuckets - 1u), table = (where >> 2) & 3u;
+    if (Memory::kBranches & !really) return;
     Bucket b = m.bucket(table, row);
     b.entry(where & 3u, entry);
-    m.bucket(table, row, b);
+    m.bucket(really ? table : kNoTable, row, b);
+  }
+  /// The same at a location of this search. Hardware has the buckets in hand and need not read them again.
+  [[gnu::always_inline]] static void put_searched_if(Memory& m, bool really, const Search& s, uint32_t where,
+                                                     uint32_t entry) {
+    if constexpr (Memory::kBranches) {
+      put_if(m, really, where, entry);
+    } else {
+      const uint32_t table = really ? (where >> 2) & 3u : kNoTable;
+      const auto with = [where, entry](Bucket b, bool changes) {
+        Bucket changed = b;
+        changed.entry(where & 3u, entry);
+        b.low = changes ? changed.low : b.low;
+        b.high = changes ? changed.high : b.high;
+        return b;
+      };
+      m.bucket(0, s.row0, with(s.bucket0, table == 0));
+      m.bucket(1, s.row1, with(s.bucket1, table == 1));
+      m.bucket(2, 0, with(s.stash, table == 2));
+    }
+  }
+  /// Location of number `entry` of a search.
+  [[gnu::always_inline]] static uint32_t location_of(const Search& s, uint32_t entry) {
+    return location(entry >> 2, (entry & 8u) ? 0u : (entry & 4u) ? s.row1 : s.row0, entry & 3u);
+  }
+
+ private:
+  static constexpr uint32_t kNoTable = 3;
+
+  [[gnu::always_inline]] static constexpr uint32_t location(uint32_t table, uint32_t row, uint32_t way) {
+    return (row << 4) | (table << 2) | way;
   }
   [[gnu::always_inline]] static constexpr uint32_t count(uint32_t mask) {
     return (mask & 1u) + ((mask >> 1) & 1u) + ((mask >> 2) & 1u) + ((mask >> 3) & 1u);

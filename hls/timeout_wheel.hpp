@@ -27,16 +27,19 @@ struct TimeoutWheel {
   };
 
   /// Arms a disarmed timer to fire at tick `due`, or at the current tick if that has passed.
-  [[gnu::always_inline]] static void arm(Memory& m, uint32_t slot, uint32_t due) {
-    const uint32_t now = m.wheel_now();
-    const uint32_t at = before(due, now) ? now : due;
-    m.due(slot, at);
-    link(m, slot, place(now, at));
-    const uint32_t wake = m.wake();
-    m.wake(before(at, wake) ? at : wake);
-  }
+  [[gnu::always_inline]] static void arm(Memory& m, uint32_t slot, uint32_t due) { arm_if(m, true, slot, due); }
+  [[gnu::always_inline]] static void disarm(Memory& m, uint32_t slot) { disarm_if(m, true, slot); }
 
-  [[gnu::always_inline]] static void disarm(Memory& m, uint32_t slot) { List::remove(m, slot); }
+  // The same, or nothing unless `really`.
+  [[gnu::always_inline]] static void arm_if(Memory& m, bool really, uint32_t slot, uint32_t due) {
+    if (Memory::kBranches & !really) return;
+    const uint32_t now = m.wheel_now(), wake = m.wake();
+    const uint32_t at = before(due, now) ? now : due;
+    m.due(slot, really ? at : m.due(slot));
+    link_if(m, really, slot, place(now, at));
+    m.wake((really & before(at, wake)) ? at : wake);
+  }
+  [[gnu::always_inline]] static void disarm_if(Memory& m, bool really, uint32_t slot) { List::remove_if(m, really, slot); }
 
   /// One step towards `time`. After it, wake() tells the first tick at which a step is needed again.
   [[gnu::always_inline]] static Step step(Memory& m, uint32_t time) {
@@ -92,12 +95,11 @@ struct TimeoutWheel {
     return list;
   }
 
-  [[gnu::always_inline]] static void link(Memory& m, uint32_t slot, uint32_t list) {
-    List::append(m, list, slot);
-    if (list < Config::kSlots + Config::kLists) {
-      const uint32_t index = list - Config::kSlots;
-      m.busy(index >> Config::kSpreadBits, m.busy(index >> Config::kSpreadBits) | (uint64_t{1} << (index & (kSpread - 1u))));
-    }
+  [[gnu::always_inline]] static void link_if(Memory& m, bool really, uint32_t slot, uint32_t list) {
+    List::append_if(m, really, list, slot);
+    const uint32_t index = list - Config::kSlots, word = word_of(index);
+    const bool nearest = really & (index < Config::kLists);
+    m.busy(word, m.busy(word) | (uint64_t{nearest} << (index & (kSpread - 1u))));
   }
 
   // The occupancy word of the current 2^SpreadBits ticks lets now jump over empty lists. A bit is set on arming and
@@ -154,7 +156,7 @@ struct TimeoutWheel {
     } else {
       const uint32_t slot = List::first(m, list);
       List::remove(m, slot);
-      link(m, slot, place(now, m.due(slot)));
+      link_if(m, true, slot, place(now, m.due(slot)));
     }
   }
 };

@@ -256,6 +256,15 @@ struct Tracker {
     return n;
   }
 
+  /// A slot after its send; it may still stand in a retry queue.
+  [[gnu::always_inline]] static SlotFlags freed(const SlotFlags& f) {
+    SlotFlags next;
+    next.generation(static_cast<uint16_t>(f.generation() + 1u));
+    next.linked(f.linked());
+    next.linked_qp(f.linked_qp());
+    return next;
+  }
+
  private:
   [[gnu::always_inline]] static Verdict requeue(const SlotRecord& r, const SlotFlags& f) {
     Verdict v;
