@@ -6,8 +6,8 @@
 /// has descriptors and a free window slot. Every event recomputes that for its lane, so no wake-up can be lost: a
 /// doorbell or credit either finds the lane listed or lists it. A closing lane stands in the drain list instead; draining
 /// needs no credit and takes at most every other grant.
-/// Bound: while no higher class has work and its QP has credit, a listed lane waits for at most the sum of the other
-/// weights in its list, times two for the other QP, times two for drains, grants.
+/// Bound: while no higher class has work and its QP has credit, a listed lane waits for at most 4 W + 3 grants, W the sum
+/// of the other weights in its list: before each of its list's turns one of the other QP, before each of these a drain.
 /// Source: Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin" (1995).
 #pragma once
 #include "linked_list.hpp"
