@@ -6,19 +6,19 @@
 
 namespace tidemill::hls {
 
+inline constexpr unsigned kDeclaredCycles[abi::kEventKindCount] = {
+    8,   // descriptor
+    8,   // sent
+    8,   // received
+    12,  // grant
+    10,  // cancel
+    10,  // modify
+    10,  // deadline
+    12,  // flush
+    12,  // tick
+};
 [[gnu::always_inline]] constexpr unsigned declared_cycles(abi::EventKind kind) {
-  switch (kind) {
-    case abi::EventKind::descriptor: return 8;
-    case abi::EventKind::sent: return 8;
-    case abi::EventKind::received: return 8;
-    case abi::EventKind::grant: return 12;
-    case abi::EventKind::cancel: return 10;
-    case abi::EventKind::modify: return 10;
-    case abi::EventKind::deadline: return 10;
-    case abi::EventKind::flush: return 12;
-    case abi::EventKind::tick: return 12;
-  }
-  return 12;
+  return kDeclaredCycles[static_cast<unsigned>(kind)];
 }
 [[gnu::always_inline]] constexpr unsigned declared_cycles(abi::ArbiterKind) { return 5; }
 

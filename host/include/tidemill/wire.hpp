@@ -81,7 +81,7 @@ class Wire {
   virtual bool poll(WireSink& sink) = 0;
   /// When poll() will next have something for sure; nothing if only the outside world knows.
   virtual std::optional<Nanoseconds> next_event() const { return std::nullopt; }
-  /// Readable when poll() has something; -1 if the wire has none.
+  /// Readable when poll() has something; -1 if the wire has none: then it is asked every millisecond.
   virtual int event_fd() const { return -1; }
 };
 

@@ -66,8 +66,6 @@ class SuspendedRequest final : public Waiter {
 }  // namespace
 }  // namespace detail
 
-using detail::AgentState;
-
 Agent& Agent::operator=(Agent&& other) noexcept {
   if (this != &other) {
     Agent old(std::move(*this));

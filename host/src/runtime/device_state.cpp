@@ -11,6 +11,8 @@ namespace tidemill::detail {
 namespace {
 
 constexpr Nanoseconds kForever = std::chrono::hours(1);
+/// How often a wire is asked that cannot say when it has something.
+constexpr Nanoseconds kBlindWire = std::chrono::milliseconds(1);
 
 DropCause drop_cause(abi::Cause cause) {
   switch (cause) {
@@ -108,7 +110,10 @@ std::size_t DeviceState::poll(std::size_t budget) {
     more = busy || (moves-- > 0 && advance_virtual_time());
   }
   const std::size_t ran = callbacks_ - before;
-  if (sleeper_.exposed()) sleeper_.arm(ran < budget ? until_next_event(kForever) : Nanoseconds(0));
+  // Asked here, where ports and wires are ours; wait() only sleeps.
+  const Nanoseconds idle = ran < budget ? until_next_event() : Nanoseconds(0);
+  idle_until_.store((options_.clock->now() + idle).count(), std::memory_order_relaxed);
+  if (sleeper_.exposed()) sleeper_.arm(idle);
   progressing_.clear(std::memory_order_release);
   return ran;
 }
@@ -126,8 +131,9 @@ void DeviceState::feed_reports(uint32_t tick) {
 
 void DeviceState::wait(Nanoseconds timeout) {
   if (options_.clock->is_virtual() && !own_thread()) return;
+  const Nanoseconds idle = Nanoseconds(idle_until_.load(std::memory_order_relaxed)) - options_.clock->now();
   sleeper_.sleep([this] { return backend_->pending() || closing_waiting_.load(std::memory_order_seq_cst); },
-                 until_next_event(timeout));
+                 std::min(timeout, idle));
 }
 
 DeviceState::Pause::Pause(DeviceState& device) : flag_(device.in_callback() ? nullptr : &device.progressing_) {
@@ -257,18 +263,22 @@ void DeviceState::drop(abi::Cause cause, unsigned number, uint16_t buffer) {
 
 bool DeviceState::advance_virtual_time() {
   if (!options_.clock->is_virtual()) return false;
-  const Nanoseconds now = options_.clock->now(), step = until_next_event(kForever);
+  const Nanoseconds now = options_.clock->now(), step = until_next_event();
   if (step >= kForever) return false;
   options_.clock->advance_to(now + std::max(step, Nanoseconds(1)));
   return true;
 }
 
-Nanoseconds DeviceState::until_next_event(Nanoseconds timeout) const {
+Nanoseconds DeviceState::until_next_event() const {
   const Nanoseconds now = options_.clock->now();
-  Nanoseconds next = timeout;
-  for (const auto& port : ports_)
-    if (port)
-      if (const auto at = port->wire().next_event()) next = std::min(next, std::max(*at - now, Nanoseconds(0)));
+  Nanoseconds next = kForever;
+  for (const auto& port : ports_) {
+    if (!port) continue;
+    if (const auto at = port->wire().next_event())
+      next = std::min(next, std::max(*at - now, Nanoseconds(0)));
+    else if (port->wire().event_fd() < 0 && !options_.clock->is_virtual())
+      next = std::min(next, kBlindWire);
+  }
   // Timers matter only while a send waits for one.
   if (any_outstanding()) {
     const uint32_t tick = tick_now(), wake = backend_->wake(tick);

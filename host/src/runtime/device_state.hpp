@@ -98,7 +98,7 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   bool close_agents();
   bool advance_virtual_time();
   bool any_outstanding() const;
-  Nanoseconds until_next_event(Nanoseconds timeout) const;
+  Nanoseconds until_next_event() const;
   std::vector<std::shared_ptr<AgentState>> agents_of(const PortState& port) const;
   PortState* port(unsigned number) const { return number < ports_.size() ? ports_[number].get() : nullptr; }
 
@@ -137,6 +137,7 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   };
   std::vector<Parked> quarantine_;  ///< Slots whose cancelled descriptor still stands in its lane.
   std::atomic<int64_t> cached_now_{0};
+  std::atomic<int64_t> idle_until_{0};  ///< When the next pass has something to do for sure.
   std::size_t callbacks_ = 0;
 
   std::mutex closing_mutex_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <tuple>
 
 #include "tidemill/agent.hpp"
 
@@ -30,7 +31,9 @@ class Registry {
   struct Key {
     uint8_t class_version, mgmt_class;
     uint32_t oui;
-    auto operator<=>(const Key&) const = default;
+    bool operator<(const Key& o) const {
+      return std::tie(class_version, mgmt_class, oui) < std::tie(o.class_version, o.mgmt_class, o.oui);
+    }
   };
   using Methods = std::array<std::shared_ptr<AgentState>, 128>;
   static Key key_of(const MadFilter& filter);
