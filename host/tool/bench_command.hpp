@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// tidemill bench: a quick figure for this machine; the benchmarks with rivals and curves are in tb/bench.
+/// tidemill bench: a quick figure for this machine.
 #pragma once
 #include "command.hpp"
 
