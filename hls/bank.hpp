@@ -163,7 +163,7 @@ class Bank {
     c.r = Slots::load(memory_, c.slot);
     c.ours = (c.r.flags.state() == SlotState::retry) & (c.r.flags.qp() == e.qp());
     const bool hashed = (e.cursor() != 0) & (e.tid() == c.r.tid);
-    c.r.flags.linked(false);
+    Retries::unlink(c.r.flags, e.qp());
     c.old = c.r.flags;
     if (c.ours & c.r.flags.expects() & !c.r.flags.placed() & !hashed) {
       c.cursor = kHashed;
@@ -246,9 +246,7 @@ class Bank {
   [[gnu::always_inline]] inline Verdict turn(const Event& e, Case& c) const {
     Verdict v;
     if (!c.ours & (e.kind() == EventKind::grant)) {
-      // Over since, or a send of the other QP has the slot now: it goes where it belongs.
-      v.flags = c.old;
-      v.enqueue = c.old.state() == SlotState::retry;
+      v.flags = c.old;  // over since; a send of the other QP stands in that one's queue, if it waits for a try
       return v;
     }
     v = Tracker::on_turn(c.r, e);

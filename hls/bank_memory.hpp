@@ -52,8 +52,8 @@ struct BankMemory {
   void wake(uint32_t v) { wake_ = v; }
 
   // Retry queues.
-  uint32_t retry_next(uint32_t s) const { return slots_[s].retry_next; }
-  void retry_next(uint32_t s, uint32_t v) { slots_[s].retry_next = v; }
+  uint32_t retry_next(unsigned qp, uint32_t s) const { return slots_[s].retry_next[qp]; }
+  void retry_next(unsigned qp, uint32_t s, uint32_t v) { slots_[s].retry_next[qp] = static_cast<Link>(v); }
   uint32_t retry_head(uint32_t qp) const { return retry_[qp].head; }
   void retry_head(uint32_t qp, uint32_t v) { retry_[qp].head = v; }
   uint32_t retry_tail(uint32_t qp) const { return retry_[qp].tail; }
@@ -64,7 +64,8 @@ struct BankMemory {
  private:
   struct alignas(64) Slot {
     uint64_t flags, owner, tid, pace, limits, place;
-    uint32_t due, retry_next;
+    uint32_t due;
+    Link retry_next[2];
   };
   struct LinkRow {
     Link next, prev;

@@ -81,8 +81,10 @@ struct KernelBankMemory {
   [[gnu::always_inline]] static void wake(uint32_t v) { wake_ = v; }
 
   // Retry queues.
-  [[gnu::always_inline]] static uint32_t retry_next(uint32_t s) { return retry_next_[s]; }
-  [[gnu::always_inline]] static void retry_next(uint32_t s, uint32_t v) { retry_next_[s] = static_cast<uint16_t>(v); }
+  [[gnu::always_inline]] static uint32_t retry_next(unsigned qp, uint32_t s) { return retry_next_[retry_row(qp, s)]; }
+  [[gnu::always_inline]] static void retry_next(unsigned qp, uint32_t s, uint32_t v) {
+    retry_next_[retry_row(qp, s)] = static_cast<uint16_t>(v);
+  }
   [[gnu::always_inline]] static uint32_t retry_head(uint32_t qp) { return qp == 0 ? head0_ : head1_; }
   [[gnu::always_inline]] static void retry_head(uint32_t qp, uint32_t v) { put(qp, head0_, head1_, v); }
   [[gnu::always_inline]] static uint32_t retry_tail(uint32_t qp) { return qp == 0 ? tail0_ : tail1_; }
@@ -95,6 +97,7 @@ struct KernelBankMemory {
   using Link = typename LinkOf<(Config::kLinkRows >= 0x10000u)>::Type;
   static constexpr uint32_t kWords = Config::kLists >> Config::kSpreadBits;
 
+  [[gnu::always_inline]] static uint32_t retry_row(unsigned qp, uint32_t s) { return qp << Config::kSlotBits | s; }
   [[gnu::always_inline]] static void put(uint32_t qp, uint32_t& of0, uint32_t& of1, uint32_t v) {
     of0 = qp == 0 ? v : of0;
     of1 = qp == 0 ? of1 : v;
@@ -119,7 +122,7 @@ struct KernelBankMemory {
   inline static uint32_t spread1_, spread2_, spread3_;
   inline static uint32_t wheel_now_;
   inline static uint32_t wake_;
-  inline static uint16_t retry_next_[Config::kSlots];
+  inline static uint16_t retry_next_[2u * Config::kSlots];
   inline static uint32_t head0_, head1_, tail0_, tail1_, count0_, count1_;
 };
 

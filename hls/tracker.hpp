@@ -261,7 +261,6 @@ struct Tracker {
     SlotFlags next;
     next.generation(static_cast<uint16_t>(f.generation() + 1u));
     next.linked(f.linked());
-    next.linked_qp(f.linked_qp());
     return next;
   }
 

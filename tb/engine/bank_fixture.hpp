@@ -76,7 +76,8 @@ std::vector<uint64_t> state_of(const hls::BankMemory<Config>& m) {
   std::vector<uint64_t> words;
   for (uint32_t s = 0; s < Config::kSlots; ++s)
     words.insert(words.end(),
-                 {m.flags(s), m.owner(s), m.tid(s), m.pace(s), m.limits(s), m.place(s), m.due(s), m.retry_next(s)});
+                 {m.flags(s), m.owner(s), m.tid(s), m.pace(s), m.limits(s), m.place(s), m.due(s),
+                  m.retry_next(0, s), m.retry_next(1, s)});
   for (uint32_t row = 0; row < 2 * Config::kBuckets + 1; ++row) {
     const hls::Bucket b = m.bucket(row / Config::kBuckets, row % Config::kBuckets);
     words.insert(words.end(), {b.low, b.high});

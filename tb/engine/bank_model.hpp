@@ -6,6 +6,7 @@
 /// whether the matcher finds room (it must, while fewer than twelve entries are in it). So each answer is asked for
 /// together with the action that the bank gave.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -99,10 +100,7 @@ class BankModel {
     const Name name{slot, next_generation_[slot]};
     const auto found = sends_.find(name);
     if (found == sends_.end() || found->second.state != State::retry) return nothing;
-    if (found->second.d.qp() == qp) return take_turn(name, now, false, given);
-    nothing.retry_queued = enqueue(name);
-    nothing.qp = found->second.d.qp();
-    return nothing;
+    return found->second.d.qp() == qp ? take_turn(name, now, false, given) : nothing;
   }
 
   Answer sent(const abi::Event& e, uint64_t now) {
@@ -323,14 +321,11 @@ class BankModel {
     if (a.retry_queued) a.qp = s.d.qp();
     return a;
   }
-  /// A slot stands in one queue at most; where it stands already it serves the new send.
+  /// A slot stands in a queue once at most; where it stands already it serves the new send.
   bool enqueue(Name n) {
-    for (const auto& queue : retry_) {
-      for (const uint16_t slot : queue) {
-        if (slot == n.first) return false;
-      }
-    }
-    retry_[sends_.at(n).d.qp()].push_back(n.first);
+    auto& queue = retry_[sends_.at(n).d.qp()];
+    if (std::find(queue.begin(), queue.end(), n.first) != queue.end()) return false;
+    queue.push_back(n.first);
     return true;
   }
 

@@ -441,6 +441,32 @@ TEST(Invariants, I26_NoStall) {
   e.finish({1});
 }
 
+// A slot's former send left an entry in the retry queue of QP0, whose wire returns nothing any more.
+TEST(Invariants, I26_AWireWithoutCreditHoldsUpNoRetryOfTheOtherQp) {
+  OneBank e({.wire_credit = {1, 1}});
+  e.open(0, {.qp = false});
+  e.open(1, {.qp = true});
+  const SendName over = e.post(0, {.timeout = 2, .retries = 1});
+  e.settle();
+  e.sent(over);
+  const SendName stuck = e.post(0, {.timeout = 0});
+  e.settle();
+  ASSERT_TRUE(e.on_wire(stuck)) << "QP0's only credit";
+  e.pass(4);  // the first one's retry finds no credit
+  e.cancel(over);
+  e.settle();
+  ASSERT_TRUE(e.outcome(over));
+  const SendName successor = e.post(1, {.timeout = 2, .retries = 1, .qp = true});
+  ASSERT_EQ(successor.slot, over.slot);
+  e.settle();
+  e.sent(successor);
+  e.pass(4);
+  EXPECT_TRUE(e.on_wire(successor)) << "its second try";
+  e.sent_all();
+  e.respond(successor);
+  e.finish({1});
+}
+
 TEST(Invariants, I27_FairService) {
   WatchedEngine<hls::BankConfig<8, 6>, 0, 8> e({.wire_credit = {4, 4}});
   constexpr std::array<uint8_t, 8> kWeights{1, 2, 3, 1, 5, 1, 2, 1};

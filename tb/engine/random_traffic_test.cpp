@@ -25,7 +25,6 @@ class Traffic {
       : random_(seed),
         e_({.seed = seed, .wire_credit = {credit(), credit()}, .retry_class = 2}, matcher_has_room),
         roomy_(matcher_has_room) {
-    e_.keep_slots_to_their_qp();
     for (uint16_t lane = 0; lane < 6; ++lane) open(lane);
   }
 

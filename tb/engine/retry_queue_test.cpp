@@ -57,38 +57,46 @@ TEST_F(RetryQueueTest, KeepsTheQpsApart) {
   EXPECT_EQ(pop(false), 3u);
 }
 
-TEST_F(RetryQueueTest, ASlotStandsInAtMostOneQueueOnce) {
+TEST_F(RetryQueueTest, ASlotStandsInAQueueAtMostOnce) {
   EXPECT_TRUE(push(4, false));
-  EXPECT_TRUE(flags_[4].linked());
-  EXPECT_FALSE(flags_[4].linked_qp());
   EXPECT_FALSE(push(4, false));
-  EXPECT_FALSE(push(4, true)) << "the slot's next send, on the other QP";
-  EXPECT_FALSE(flags_[4].linked_qp()) << "it still stands where it stood";
   EXPECT_EQ(memory_.retry_count(0), 1u);
-  EXPECT_EQ(memory_.retry_count(1), 0u);
 }
 
-TEST_F(RetryQueueTest, ASlotKnowsInWhichQueueItStands) {
+TEST_F(RetryQueueTest, ASlotsNextSendOnTheOtherQpDoesNotWaitForTheEntryLeftOver) {
+  push(4, false);
+  EXPECT_TRUE(push(4, true));
+  EXPECT_EQ(pop(true), 4u);
+  EXPECT_TRUE(Queue::holds(flags_[4], 0)) << "the entry of the former send is still there";
+  EXPECT_EQ(pop(false), 4u);
+}
+
+TEST_F(RetryQueueTest, ASlotKnowsInWhichQueuesItStands) {
   push(1, false);
   push(2, true);
-  EXPECT_FALSE(flags_[1].linked_qp());
-  EXPECT_TRUE(flags_[2].linked_qp());
+  push(3, false);
+  push(3, true);
+  EXPECT_EQ(flags_[1].linked(), 0b01);
+  EXPECT_EQ(flags_[2].linked(), 0b10);
+  EXPECT_EQ(flags_[3].linked(), 0b11);
 }
 
 TEST_F(RetryQueueTest, ATakenSlotMayComeAgainAtTheEnd) {
   push(1, true);
   push(2, true);
   EXPECT_EQ(pop(true), 1u);
-  EXPECT_FALSE(flags_[1].linked());
+  EXPECT_FALSE(Queue::holds(flags_[1], 1));
   EXPECT_TRUE(push(1, true));
   EXPECT_EQ(pop(true), 2u);
   EXPECT_EQ(pop(true), 1u);
 }
 
 TEST_F(RetryQueueTest, HoldsEverySlotOfTheBank) {
-  for (uint32_t slot = 0; slot < Config::kSlots; ++slot) EXPECT_TRUE(push(slot, true));
-  EXPECT_EQ(memory_.retry_count(1), Config::kSlots);
-  for (uint32_t slot = 0; slot < Config::kSlots; ++slot) EXPECT_EQ(pop(true), slot);
+  for (uint32_t slot = 0; slot < Config::kSlots; ++slot) EXPECT_TRUE(push(slot, true) && push(slot, false));
+  for (const bool qp : {false, true}) {
+    EXPECT_EQ(memory_.retry_count(qp), Config::kSlots);
+    for (uint32_t slot = 0; slot < Config::kSlots; ++slot) EXPECT_EQ(pop(qp), slot);
+  }
 }
 
 struct Op {
@@ -103,15 +111,15 @@ RC_GTEST_FIXTURE_PROP(RetryQueueTest, BehavesLikeADequeForEachQp, ()) {
   const auto op = rc::gen::build<Op>(rc::gen::set(&Op::slot, rc::gen::inRange(0u, Config::kSlots)),
                                      rc::gen::set(&Op::qp), rc::gen::set(&Op::push));
   std::array<std::deque<uint32_t>, 2> model;
-  std::array<bool, Config::kSlots> linked{};
+  std::array<std::array<bool, Config::kSlots>, 2> linked{};
   for (const Op& o : *rc::gen::container<std::vector<Op>>(op)) {
     if (o.push) {
-      RC_ASSERT(push(o.slot, o.qp) == !linked[o.slot]);
-      if (!linked[o.slot]) model[o.qp].push_back(o.slot);
-      linked[o.slot] = true;
+      RC_ASSERT(push(o.slot, o.qp) == !linked[o.qp][o.slot]);
+      if (!linked[o.qp][o.slot]) model[o.qp].push_back(o.slot);
+      linked[o.qp][o.slot] = true;
     } else if (!model[o.qp].empty()) {
       RC_ASSERT(pop(o.qp) == model[o.qp].front());
-      linked[model[o.qp].front()] = false;
+      linked[o.qp][model[o.qp].front()] = false;
       model[o.qp].pop_front();
     }
     for (unsigned qp = 0; qp < 2; ++qp) {

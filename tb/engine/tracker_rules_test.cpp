@@ -269,12 +269,10 @@ TEST(TrackerAdmit, LeavesNothingOfTheSlotsFormerSend) {
   former.pace.cap(77);
   former.limits.peer(99);
   former.owner.lane(1234);
-  former.flags.linked(true);
-  former.flags.linked_qp(true);
+  former.flags.linked(0b10);
   SlotRecord r = Tracker::admit(former, full_descriptor());
-  EXPECT_TRUE(r.flags.linked()) << "but its entry in a retry queue is the slot's, not the send's";
-  r.flags.linked(false);
-  r.flags.linked_qp(false);
+  EXPECT_EQ(r.flags.linked(), 0b10) << "but its entry in a retry queue is the slot's, not the send's";
+  r.flags.linked(0);
   const SlotRecord fresh = Tracker::admit(record(S::free), full_descriptor());
   EXPECT_TRUE(r.flags == fresh.flags && r.owner == fresh.owner && r.pace == fresh.pace && r.limits == fresh.limits);
 }

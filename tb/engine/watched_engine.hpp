@@ -70,8 +70,6 @@ class WatchedEngine {
   uint32_t now() const { return now_; }
 
   // ------------------------------------------------------------------------------------------------ host
-  /// From now on a slot serves one QP only: what is left over of it in a retry queue then delays no send of the other.
-  void keep_slots_to_their_qp() { by_qp_ = true; }
   bool open(uint16_t lane, const LaneOptions& o) {
     abi::Command c;
     c.kind(abi::CommandKind::open_lane);
@@ -107,14 +105,14 @@ class WatchedEngine {
   bool has_room(uint16_t lane) const {
     if (posted_[lane] - engine_.consumed(lane) == kRing) return false;
     for (uint32_t bank = 0; bank < Engine::kBanks; ++bank) {
-      if (!free_slot(bank, false) || !free_slot(bank, true)) return false;
+      if (!free_slot(bank)) return false;
     }
     return true;
   }
   SendName post(uint16_t lane, const Ask& ask = {}) {
     const uint64_t tid = (uint64_t{ask.agent} << 32) | ask.tid.value_or(next_tid_);
     next_tid_ += ask.tid ? 0 : 1;
-    const std::optional<uint16_t> slot = free_slot(engine_.bank_of(tid), ask.qp);
+    const std::optional<uint16_t> slot = free_slot(engine_.bank_of(tid));
     if (!slot) {
       ADD_FAILURE() << "no slot is free in the bank of TID " << tid;
       return {};
@@ -294,10 +292,9 @@ class WatchedEngine {
     c.ticks(ticks);
     return c;
   }
-  std::optional<uint16_t> free_slot(uint32_t bank, bool qp) const {
+  std::optional<uint16_t> free_slot(uint32_t bank) const {
     for (uint32_t slot = bank; slot < Engine::kSlots; slot += Engine::kBanks) {
-      const bool fits = !by_qp_ || ((slot / Engine::kBanks) % 2 != 0) == qp;
-      if (fits && !used_[slot]) return static_cast<uint16_t>(slot);
+      if (!used_[slot]) return static_cast<uint16_t>(slot);
     }
     return std::nullopt;
   }
@@ -327,7 +324,6 @@ class WatchedEngine {
   Scoreboard board_;
   Engine engine_;
   uint32_t now_ = 0;
-  bool by_qp_ = false;
   std::vector<uint16_t> generations_;
   std::vector<bool> used_;
   std::array<std::array<abi::Descriptor, kRing>, Lanes> rings_{};

@@ -135,8 +135,9 @@ class BankJudge {
   void enqueue(uint32_t slot) {
     of(slot).stage = Stage::retry;
     expected_.was = of(slot);
-    if (shadow_.in_queue(slot)) return;
-    shadow_.retries[send_of(of(slot)).qp].push(slot);
+    auto& queue = shadow_.retries[send_of(of(slot)).qp];
+    if (queue.contains(slot)) return;
+    queue.push(slot);
     expected_.queued = true;
   }
 
@@ -272,9 +273,7 @@ class BankJudge {
     if (queue.count == 0) return refuse(ActionKind::none, Cause::none, kRetryLane);
     const uint32_t slot = queue.slot[0];
     queue.pop();
-    const bool retries = of(slot).stage == Stage::retry;
-    if (retries && send_of(of(slot)).qp == e.qp()) return turn(slot, e);
-    if (retries) enqueue(slot);
+    if (of(slot).stage == Stage::retry && send_of(of(slot)).qp == e.qp()) turn(slot, e);
   }
 
   void on_command(const abi::Event& e) {

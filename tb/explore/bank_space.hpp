@@ -37,6 +37,7 @@ class BankSpace {
   using Config = typename Memory::Config;
   using Bank = hls::Bank<Memory>;
   using Judge = BankJudge<Memory>;
+  using Queue = hls::RetryQueue<Memory>;
   struct State {
     Bank bank;
     Shadow<Config::kSlots> shadow;
@@ -99,7 +100,8 @@ class BankSpace {
           " | slot " + std::to_string(slot) + " gen " + std::to_string(f.generation()) + " " + abi::name_of(f.state());
       if (f.placed()) text += " placed";
       if (f.armed()) text += " armed for " + std::to_string(state.bank.memory().due(slot));
-      if (f.linked()) text += " in queue " + std::to_string(unsigned{f.linked_qp()});
+      for (unsigned qp = 0; qp < 2; ++qp)
+        if (Queue::holds(f, qp)) text += " in queue " + std::to_string(qp);
     }
     return text;
   }
@@ -141,7 +143,7 @@ class BankSpace {
       sink(m.pace(s));
       sink(m.limits(s));
       sink(m.place(s));
-      sink((uint64_t{m.due(s)} << 32) | m.retry_next(s));
+      sink((uint64_t{m.due(s)} << 32) | m.retry_next(1, s) << 16 | m.retry_next(0, s));
       const ShadowSend& g = state.shadow.sends[s];
       sink(static_cast<uint64_t>(g.stage) | g.send << 3 | g.answered << 8 | g.cancelled << 9 | g.held << 10 |
            g.left << 11 | g.timed << 12 | g.modified << 13 | uint64_t{g.tries} << 16 | uint64_t{g.retries} << 24 |
@@ -210,7 +212,6 @@ class BankSpace {
     }
     const bool unanswered = !free & !queued & !f.expects();
     if (unanswered) f.modified(dead & 1u);
-    if (!f.linked()) f.linked_qp(dead & 1u);
     m.flags(s, f.w0);
 
     abi::SlotLimits limits;
@@ -243,8 +244,10 @@ class BankSpace {
       m.next(s, dead);
       m.prev(s, dead);
     }
-    const bool followed = f.linked() & (m.retry_tail(f.linked_qp()) != s);
-    if (!followed) m.retry_next(s, dead);
+    for (unsigned qp = 0; qp < 2; ++qp) {
+      const bool followed = Queue::holds(f, qp) & (m.retry_tail(qp) != s);
+      if (!followed) m.retry_next(qp, s, dead);
+    }
   }
 
   static void require(const Edge& edge) {

@@ -33,6 +33,7 @@ class BankStructure {
 
  private:
   using Matcher = hls::TidMatcher<Memory>;
+  using Queue = hls::RetryQueue<Memory>;
   static constexpr uint32_t kSlots = Config::kSlots;
 
   void require(bool holds, const char* rule) {
@@ -130,16 +131,18 @@ class BankStructure {
       if (broken_ != nullptr) return;
       uint32_t slot = m_.retry_head(qp);
       for (uint32_t i = 0; i < queue.count; ++i) {
-        require(slot == queue.slot[i] && flags(slot).linked() && flags(slot).linked_qp() == (qp != 0), kRetryLane);
+        require(slot == queue.slot[i] && Queue::holds(flags(slot), qp), kRetryLane);
         if (i + 1u == queue.count) require(slot == m_.retry_tail(qp), kRetryLane);
         if (broken_ != nullptr) return;
-        slot = m_.retry_next(slot);
+        slot = m_.retry_next(qp, slot);
       }
       standing += queue.count;
     }
     for (uint32_t s = 0; s < kSlots; ++s) {
-      linked += flags(s).linked();
-      if (shadow_.sends[s].stage == Stage::retry) require(flags(s).linked(), kOneCompletion);
+      const abi::SlotFlags f = flags(s);
+      linked += unsigned{Queue::holds(f, 0)} + unsigned{Queue::holds(f, 1)};
+      // In the queue of its own QP: the other one's wire may never have credit again.
+      if (shadow_.sends[s].stage == Stage::retry) require(Queue::holds(f, f.qp()), kRetryLane);
     }
     require(linked == standing, kRetryLane);
   }

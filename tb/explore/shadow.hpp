@@ -60,8 +60,6 @@ struct Shadow {
   std::array<Queue, 2> retries{};
   uint32_t now = 0;
 
-  bool in_queue(uint32_t s) const { return retries[0].contains(s) | retries[1].contains(s); }
-
   /// A timer runs for the slot; `tick` is when it may fire.
   bool watched(uint32_t s, uint32_t& tick) const {
     const ShadowSend& g = sends[s];

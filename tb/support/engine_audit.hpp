@@ -89,15 +89,14 @@ void retry_queues(const Memory& m, Findings& out) {
   uint32_t linked[2] = {0, 0};
   for (uint32_t slot = 0; slot < Config::kSlots; ++slot) {
     const abi::SlotFlags f = flags_of(m, slot);
-    if (f.linked()) ++linked[f.linked_qp()];
+    for (unsigned qp = 0; qp < 2; ++qp) linked[qp] += (f.linked() >> qp) & 1u;
   }
   for (unsigned qp = 0; qp < 2; ++qp) {
     if (m.retry_count(qp) != linked[qp])
       return out.add("retry queue ", qp, " counts ", m.retry_count(qp), " of ", linked[qp], " slots");
     uint32_t slot = m.retry_head(qp);
-    for (uint32_t i = 0; i < m.retry_count(qp); ++i, slot = m.retry_next(slot)) {
-      const abi::SlotFlags f = flags_of(m, slot);
-      if (!f.linked() || f.linked_qp() != (qp != 0)) return out.add("retry queue ", qp, " holds slot ", slot);
+    for (uint32_t i = 0; i < m.retry_count(qp); ++i, slot = m.retry_next(qp, slot)) {
+      if (((flags_of(m, slot).linked() >> qp) & 1u) == 0) return out.add("retry queue ", qp, " holds slot ", slot);
     }
   }
 }
@@ -111,7 +110,8 @@ void states(const Memory& m, Findings& out) {
     const bool on_wire = state == abi::SlotState::sending || state == abi::SlotState::waiting;
     if (state == abi::SlotState::free && (f.placed() || f.armed())) out.add("free slot ", slot, " is not forgotten");
     if (state == abi::SlotState::waiting && !f.armed()) out.add("slot ", slot, " waits without a timer");
-    if (state == abi::SlotState::retry && !f.linked()) out.add("slot ", slot, " waits for a try in no queue");
+    if (state == abi::SlotState::retry && ((f.linked() >> unsigned{f.qp()}) & 1u) == 0)
+      out.add("slot ", slot, " waits for a try in no queue of its QP");
     if (on_wire && f.expects() && !f.placed()) out.add("slot ", slot, " expects a response it cannot match");
     if (state == abi::SlotState::queued && f.placed()) out.add("queued slot ", slot, " is in the matcher");
   }
@@ -133,7 +133,7 @@ void bank_at_rest(const Bank& bank, Findings& out) {
   for (uint32_t slot = 0; slot < std::decay_t<decltype(bank.memory())>::Config::kSlots; ++slot) {
     const abi::SlotFlags f = audit::flags_of(bank.memory(), slot);
     if (f.state() != abi::SlotState::free) out.add("slot ", slot, " is still ", name_of(f.state()));
-    if (f.linked()) out.add("slot ", slot, " is still in a retry queue");
+    if (f.linked() != 0) out.add("slot ", slot, " is still in a retry queue");
   }
 }
 
