@@ -446,10 +446,10 @@ TEST(Invariants, I26_AWireWithoutCreditHoldsUpNoRetryOfTheOtherQp) {
   OneBank e({.wire_credit = {1, 1}});
   e.open(0, {.qp = false});
   e.open(1, {.qp = true});
-  const SendName over = e.post(0, {.timeout = 2, .retries = 1});
+  const SendName over = e.post(0, {.timeout = 2, .retries = 1, .qp = false});
   e.settle();
   e.sent(over);
-  const SendName stuck = e.post(0, {.timeout = 0});
+  const SendName stuck = e.post(0, {.timeout = 0, .qp = false});
   e.settle();
   ASSERT_TRUE(e.on_wire(stuck)) << "QP0's only credit";
   e.pass(4);  // the first one's retry finds no credit
