@@ -18,10 +18,17 @@ struct ArbiterMemory {
   uint64_t lane_high(uint32_t lane) const { return lanes_[lane].high; }
   void lane_high(uint32_t lane, uint64_t v) { lanes_[lane].high = v; }
   uint32_t next(uint32_t row) const { return links_[row].next; }
-  void next(uint32_t row, uint32_t v) { links_[row].next = static_cast<uint16_t>(v); }
+  void next(uint32_t row, uint32_t v) {
+    links_[row].next = static_cast<uint16_t>(v);
+    if (row >= Config::kLanes) {
+      const uint32_t bit = 1u << (row - Config::kLanes);
+      listed_ = v != 0 ? listed_ | bit : listed_ & ~bit;
+    }
+  }
   uint32_t prev(uint32_t row) const { return links_[row].prev; }
   void prev(uint32_t row, uint32_t v) { links_[row].prev = static_cast<uint16_t>(v); }
-  bool empty(uint32_t list) const { return links_[list].next == 0; }
+  /// A bit for each list, in the order of their sentinels: set if it is not empty.
+  uint32_t listed() const { return listed_; }
   uint32_t wire_credit(uint32_t qp) const { return wire_credit_[qp]; }
   void wire_credit(uint32_t qp, uint32_t v) { wire_credit_[qp] = v; }
   /// QP to serve next in a service class.
@@ -41,6 +48,7 @@ struct ArbiterMemory {
   std::array<LinkRow, Config::kLinkRows> links_{};
   std::array<uint32_t, 2> wire_credit_{};
   std::array<uint32_t, 4> turn_{};
+  uint32_t listed_ = 0;
   uint32_t drained_last_ = 0;
 };
 

@@ -9,6 +9,7 @@
 /// Cycles of each event: cycle_table.hpp. Rules: design policies 1-8, docs/engine/bank.md.
 #pragma once
 #include "bank_answer.hpp"
+#include "rare.hpp"
 #include "retry_queue.hpp"
 #include "slot_table.hpp"
 #include "tid_matcher.hpp"
@@ -137,7 +138,7 @@ class Bank {
   };
 
   /// All that is not straight: pick the slot, load its record, ask for a verdict, carry it out.
-  [[gnu::always_inline]] inline Action rest(const Event& e) {
+  TIDEMILL_RARE Action rest(Event e) {
     Case c;
     Action a;
     const bool answered = e.kind() == EventKind::grant   ? grant(e, c, a)

@@ -32,8 +32,10 @@ struct BankMemory {
   void place(uint32_t s, uint64_t v) { slots_[s].place = v; }
 
   // TID matcher: tables 0 and 1; table 2 is the stash, of one row.
-  Bucket bucket(uint32_t table, uint32_t row) const { return buckets_[table * Config::kBuckets + row]; }
-  void bucket(uint32_t table, uint32_t row, const Bucket& b) { buckets_[table * Config::kBuckets + row] = b; }
+  using Row = BucketView;
+  Row row(uint32_t table, uint32_t number) const { return {&bucket(table, number)}; }
+  const Bucket& bucket(uint32_t table, uint32_t row) const { return buckets_[table * Config::kBuckets + row]; }
+  void entry(uint32_t table, uint32_t row, uint32_t way, uint32_t v) { buckets_[table * Config::kBuckets + row].entry(way, v); }
 
   // Timeout wheel.
   uint32_t next(uint32_t row) const { return links_[row].next; }
@@ -60,6 +62,13 @@ struct BankMemory {
   void retry_tail(uint32_t qp, uint32_t v) { retry_[qp].tail = v; }
   uint32_t retry_count(uint32_t qp) const { return retry_[qp].count; }
   void retry_count(uint32_t qp, uint32_t v) { retry_[qp].count = v; }
+
+  // Host only: what an event will touch comes near while others are served.
+  [[gnu::always_inline]] void expect_slot(uint32_t s) const {
+    __builtin_prefetch(&slots_[s]);
+    __builtin_prefetch(&links_[s]);
+  }
+  [[gnu::always_inline]] void expect_bucket(uint32_t table, uint32_t row) const { __builtin_prefetch(&bucket(table, row)); }
 
  private:
   struct alignas(64) Slot {

@@ -43,6 +43,8 @@ struct KernelBankMemory {
   [[gnu::always_inline]] static void place(uint32_t s, uint64_t v) { place_[s] = v; }
 
   // TID matcher: tables 0 and 1; table 2 is the stash, of one row. Every row number fits both tables.
+  using Row = Bucket;
+  [[gnu::always_inline]] static Row row(uint32_t table, uint32_t number) { return bucket(table, number); }
   [[gnu::always_inline]] static Bucket bucket(uint32_t table, uint32_t row) {
     Bucket b;
     b.low = table == 0 ? low0_[row] : table == 1 ? low1_[row] : stash_low_;
@@ -144,7 +146,7 @@ struct KernelArbiterMemory {
   }
   [[gnu::always_inline]] static uint32_t prev(uint32_t row) { return prev_[row]; }
   [[gnu::always_inline]] static void prev(uint32_t row, uint32_t v) { prev_[row] = static_cast<uint16_t>(v); }
-  [[gnu::always_inline]] static bool empty(uint32_t list) { return ((listed_ >> (list - Config::kLanes)) & 1u) == 0; }
+  [[gnu::always_inline]] static uint32_t listed() { return listed_; }
   [[gnu::always_inline]] static uint32_t wire_credit(uint32_t qp) { return qp == 0 ? credit0_ : credit1_; }
   [[gnu::always_inline]] static void wire_credit(uint32_t qp, uint32_t v) {
     credit0_ = qp == 0 ? v : credit0_;

@@ -11,6 +11,7 @@
 /// Source: Shreedhar and Varghese, "Efficient Fair Queueing Using Deficit Round Robin" (1995).
 #pragma once
 #include "linked_list.hpp"
+#include "lowest_bit.hpp"
 #include "tidemill/abi.hpp"
 
 namespace tidemill::hls {
@@ -34,7 +35,7 @@ class SendArbiter {
     } else {
       a.rejected(!on_lane(e));
     }
-    a.more(ready() != kNoList);
+    a.more((grantable() != 0) | draining());
     return a;
   }
 
@@ -47,6 +48,7 @@ class SendArbiter {
   static constexpr uint32_t kActiveLists = kClasses * kQps;
   static constexpr uint32_t kDrainList = Config::kLanes + kActiveLists;
   static constexpr uint32_t kNoList = 0xffffffffu;
+  static constexpr uint32_t kOfQp0 = 0x55u;  ///< Active lists of QP0, as bits in their order.
 
   /// doorbell, window credit, open, close, weigh: false if the lane cannot take it.
   [[gnu::always_inline]] inline bool on_lane(const Event& e) {
@@ -116,20 +118,20 @@ class SendArbiter {
     a.qp(lane.qp());
   }
 
+  /// Active lists that may be served because their QP has credit: a bit for each.
+  [[gnu::always_inline]] inline uint32_t grantable() const {
+    const uint32_t of_qp0 = memory_.wire_credit(0) != 0 ? kOfQp0 : 0u, of_qp1 = memory_.wire_credit(1) != 0 ? kOfQp0 << 1 : 0u;
+    return memory_.listed() & (of_qp0 | of_qp1);
+  }
+  [[gnu::always_inline]] inline bool draining() const { return (memory_.listed() >> kActiveLists) != 0; }
+
   /// The list to serve now, or kNoList.
   [[gnu::always_inline]] inline uint32_t ready() const {
-    uint32_t found = kNoList;
-    for (unsigned up = 0; up < kClasses; ++up) {
-      const unsigned service_class = kClasses - 1u - up;
-      const unsigned first = memory_.turn(service_class), second = first ^ 1u;
-      found = grantable(service_class, second) ? active_list(service_class, second) : found;
-      found = grantable(service_class, first) ? active_list(service_class, first) : found;
-    }
-    const bool drain = !memory_.empty(kDrainList);
-    return drain & ((found == kNoList) | !memory_.drained_last()) ? kDrainList : found;
-  }
-  [[gnu::always_inline]] inline bool grantable(unsigned service_class, unsigned qp) const {
-    return !memory_.empty(active_list(service_class, qp)) & (memory_.wire_credit(qp) != 0);
+    const uint32_t lists = grantable();
+    const uint32_t service_class = lowest_bit(lists) / kQps, pair = (lists >> (service_class * kQps)) & 3u;
+    const uint32_t qp = pair == 3u ? memory_.turn(service_class) : pair >> 1;
+    const bool any = lists != 0;
+    return (draining() & (!any | !memory_.drained_last())) ? kDrainList : any ? active_list(service_class, qp) : kNoList;
   }
   [[gnu::always_inline]] static constexpr uint32_t active_list(unsigned service_class, unsigned qp) {
     return Config::kLanes + service_class * kQps + qp;

@@ -26,7 +26,7 @@ struct TidMatcher {
   /// What one search read. Bit 4 t + w of `candidates` is way w of bucket t.
   struct Search {
     uint32_t row0, row1;
-    Bucket bucket0, bucket1, stash;
+    typename Memory::Row bucket0, bucket1, stash;
     uint32_t candidates;
   };
 
@@ -37,14 +37,20 @@ struct TidMatcher {
     return (static_cast<uint32_t>(hash >> (2 * Config::kBucketBits)) << Config::kSlotBits) & kFingerprintMask;
   }
 
+  /// Host only: a search for `hash` follows soon.
+  [[gnu::always_inline]] static void expect(const Memory& m, uint64_t hash) {
+    m.expect_bucket(0, row(hash, 0));
+    m.expect_bucket(1, row(hash, 1));
+  }
+
   /// Reads the buckets of `hash` and compares fingerprints; `skip` takes out entries already looked at.
   [[gnu::always_inline]] static Search search(const Memory& m, uint64_t hash, uint32_t skip) {
     Search s;
     s.row0 = row(hash, 0);
     s.row1 = row(hash, 1);
-    s.bucket0 = m.bucket(0, s.row0);
-    s.bucket1 = m.bucket(1, s.row1);
-    s.stash = m.bucket(2, 0);
+    s.bucket0 = m.row(0, s.row0);
+    s.bucket1 = m.row(1, s.row1);
+    s.stash = m.row(2, 0);
     const uint32_t want = Bucket::kValid | fingerprint(hash), mask = Bucket::kValid | kFingerprintMask;
     s.candidates = (s.bucket0.equal(want, mask) | (s.bucket1.equal(want, mask) << 4) | (s.stash.equal(want, mask) << 8)) & ~skip;
     return s;
@@ -53,7 +59,7 @@ struct TidMatcher {
   /// Number of the lowest candidate (there must be one), and its slot.
   [[gnu::always_inline]] static uint32_t first(const Search& s) { return lowest(s.candidates); }
   [[gnu::always_inline]] static uint32_t slot_of(const Search& s, uint32_t entry) {
-    const Bucket& b = (entry & 8u) ? s.stash : (entry & 4u) ? s.bucket1 : s.bucket0;
+    const auto& b = (entry & 8u) ? s.stash : (entry & 4u) ? s.bucket1 : s.bucket0;
     return b.entry(entry & 3u) & kSlotMask;
   }
 
@@ -82,10 +88,13 @@ struct TidMatcher {
   /// Writes an entry at a location (0: empties it), or nothing unless `really`.
   [[gnu::always_inline]] static void put_if(Memory& m, bool really, uint32_t where, uint32_t entry) {
     const uint32_t row = (where >> 4) & (Config::kBuckets - 1u), table = (where >> 2) & 3u;
-    if (Memory::kBranches & !really) return;
-    Bucket b = m.bucket(table, row);
-    b.entry(where & 3u, entry);
-    m.bucket(really ? table : kNoTable, row, b);
+    if constexpr (Memory::kBranches) {
+      if (really) m.entry(table, row, where & 3u, entry);
+    } else {
+      Bucket b = m.bucket(table, row);
+      b.entry(where & 3u, entry);
+      m.bucket(really ? table : kNoTable, row, b);
+    }
   }
   /// The same at a location of this search. Hardware has the buckets in hand and need not read them again.
   [[gnu::always_inline]] static void put_searched_if(Memory& m, bool really, const Search& s, uint32_t where,
@@ -118,7 +127,7 @@ struct TidMatcher {
     return (row << 4) | (table << 2) | way;
   }
   [[gnu::always_inline]] static constexpr uint32_t count(uint32_t mask) {
-    return (mask & 1u) + ((mask >> 1) & 1u) + ((mask >> 2) & 1u) + ((mask >> 3) & 1u);
+    return static_cast<uint32_t>(0x4332322132212110u >> (4 * mask)) & 7u;  // digit i: bits set in i
   }
   [[gnu::always_inline]] static uint32_t lowest(uint32_t mask) { return lowest_bit(mask | kNone); }
   static constexpr uint32_t kNone = 1u << kEntries;

@@ -86,13 +86,14 @@ struct TimeoutWheel {
 
   /// Sentinel of the list for `due`: the lowest level that reaches it, else the farthest list of the top.
   [[gnu::always_inline]] static uint32_t place(uint32_t now, uint32_t due) {
-    uint32_t list = sentinel(Config::kLevels - 1, (now >> unit(Config::kLevels - 1)) + kListMask);
-    for (unsigned up = 0; up < Config::kLevels; ++up) {
-      const unsigned level = Config::kLevels - 1 - up;
-      const bool reaches = distance(level, now >> unit(level), due >> unit(level)) < Config::kLists;
-      list = reaches ? sentinel(level, due >> unit(level)) : list;
-    }
-    return list;
+    unsigned level = 0;  // if a level reaches `due`, all above it do
+    for (unsigned l = 0; l < Config::kLevels; ++l) level += reaches(l, now, due) ? 0u : 1u;
+    const unsigned top = Config::kLevels - 1;
+    return level > top ? sentinel(top, (now >> unit(top)) + kListMask) : sentinel(level, due >> unit(level));
+  }
+
+  [[gnu::always_inline]] static bool reaches(unsigned level, uint32_t now, uint32_t due) {
+    return due - (now >> unit(level) << unit(level)) < Config::kLists << unit(level);
   }
 
   [[gnu::always_inline]] static void link_if(Memory& m, bool really, uint32_t slot, uint32_t list) {

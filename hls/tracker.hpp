@@ -92,17 +92,18 @@ struct Tracker {
   /// The record of an arriving descriptor. What commands left in a queued slot stays: its deadline, its modified wait.
   [[gnu::always_inline]] static SlotRecord admit(const SlotRecord& old, const Event& e) {
     SlotRecord r;
-    r.flags = old.flags;
+    r.flags.state(old.flags.state());
+    r.flags.modified(old.flags.modified());
+    r.flags.armed(old.flags.armed());
+    r.flags.linked(old.flags.linked());
+    r.flags.generation(e.generation());
     r.flags.mgmt_class(e.mgmt_class());
     r.flags.retries(e.retries());
-    r.flags.tries(0);
-    r.flags.recovery(0);
-    r.flags.expects(e.timeout() != 0);
-    r.flags.counted(e.counted());
     r.flags.qp(e.qp());
     r.flags.grh(e.grh());
     r.flags.match_source(e.match_source());
-    r.flags.left(false);
+    r.flags.counted(e.counted());
+    r.flags.expects(e.timeout() != 0);
     r.flags.timed(old.flags.timed() | (e.deadline() != 0));
     r.owner.agent(e.agent());
     r.owner.lane(e.lane());

@@ -5,6 +5,7 @@
 /// Not thread safe: one thread drives an engine. A Sink must not call back into the engine; it queues.
 /// Units: time in ticks. Costs: hls/cycle_table.hpp counts what the same events would take on a card.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -66,12 +67,11 @@ class Engine {
       wake_[bank] = 0;
       for (uint8_t qp = 0; qp < 2; ++qp) {
         abi::ArbiterEvent open;
-        open.kind(abi::ArbiterKind::open_lane);
         open.lane(static_cast<uint16_t>(retry_lane(bank, qp)));
         open.qp(qp != 0);
         open.service_class(options_.retry_class);
         open.weight(options_.retry_weight);
-        arbitrate(open);
+        arbitrate<abi::ArbiterKind::open_lane>(open);
       }
     }
     for (uint8_t qp = 0; qp < 2; ++qp) wire_credit(qp, options_.wire_credit[qp]);
@@ -88,7 +88,11 @@ class Engine {
   /// More tries may be on the wire of a QP at a time.
   void add_wire_credit(bool qp, uint16_t count) { wire_credit(qp, count); }
   /// `count` more descriptors stand in the ring of a lane. False if the lane is not open.
-  bool doorbell(uint32_t lane, uint16_t count) { return lane < Lanes && notify(lane, count); }
+  bool doorbell(uint32_t lane, uint16_t count) {
+    if (lane >= Lanes || !notify(lane, count)) return false;
+    expect_descriptors(lane, count);
+    return true;
+  }
   /// Descriptors fetched from a lane so far, modulo 2^32: their ring entries may be written again.
   uint32_t consumed(uint32_t lane) const { return rings_[lane].consumed; }
 
@@ -96,37 +100,38 @@ class Engine {
   bool command(const abi::Command& c, uint32_t now) {
     switch (c.kind()) {
       case abi::CommandKind::flush: flushes_.push_back(c.agent()); return true;
-      case abi::CommandKind::open_lane: return configure_lane(abi::ArbiterKind::open_lane, c);
-      case abi::CommandKind::close_lane: return configure_lane(abi::ArbiterKind::close_lane, c);
-      case abi::CommandKind::weigh_lane: return configure_lane(abi::ArbiterKind::weigh_lane, c);
+      case abi::CommandKind::open_lane: return configure_lane<abi::ArbiterKind::open_lane>(c);
+      case abi::CommandKind::close_lane: return configure_lane<abi::ArbiterKind::close_lane>(c);
+      case abi::CommandKind::weigh_lane: return configure_lane<abi::ArbiterKind::weigh_lane>(c);
       default: break;
     }
     abi::Event e;
-    e.kind(c.kind() == abi::CommandKind::modify     ? abi::EventKind::modify
-           : c.kind() == abi::CommandKind::deadline ? abi::EventKind::deadline
-                                                    : abi::EventKind::cancel);
-    e.slot(c.slot());
+    e.slot(local(c.slot()));
     e.generation(c.generation());
     e.agent(c.agent());
     e.lane(c.lane());
     e.timeout(c.ticks());
     e.deadline(c.ticks());
     e.now(now);
-    dispatch(bank_index(c.slot()), local(e));
+    const uint32_t bank = bank_index(c.slot());
+    switch (c.kind()) {
+      case abi::CommandKind::modify: dispatch<abi::EventKind::modify>(bank, e); break;
+      case abi::CommandKind::deadline: dispatch<abi::EventKind::deadline>(bank, e); break;
+      default: dispatch<abi::EventKind::cancel>(bank, e); break;
+    }
     return true;
   }
 
   /// The wire reports a try.
   void sent(const abi::Sent& s, uint32_t now) {
     abi::Event e;
-    e.kind(abi::EventKind::sent);
-    e.slot(s.slot());
+    e.slot(local(s.slot()));
     e.generation(s.generation());
     e.status(s.status());
     e.vendor(s.vendor());
     e.recovery(s.recovery());
     e.now(now);
-    const abi::Action a = dispatch(bank_index(s.slot()), local(e));
+    const abi::Action a = dispatch<abi::EventKind::sent>(bank_index(s.slot()), e);
     if (a.kind() != abi::ActionKind::reject) wire_credit(a.qp(), 1);
   }
 
@@ -137,20 +142,20 @@ class Engine {
       sink_.complete(unsolicited(r, now));
       return;
     }
-    abi::Event e;
-    e.kind(abi::EventKind::received);
-    e.tid(r.tid());
-    e.hash(hls::tid_hash(r.tid(), options_.seed));
-    e.mgmt_class(r.mgmt_class());
-    e.buffer(r.buffer());
-    e.own_address(r.own_address());
-    e.peer(r.peer());
-    e.port(r.port());
-    e.qp(r.qp());
-    e.grh(r.grh());
-    e.rmpp(r.rmpp());
-    e.now(now);
-    dispatch(hls::bank_of(e.hash(), BankBits), e);
+    match(r, hls::tid_hash(r.tid(), options_.seed), now);
+  }
+  /// MADs that arrived together: what they will touch comes near before the first of them is looked at.
+  void received(std::span<const abi::Received> all, uint32_t now) {
+    std::array<uint64_t, kAhead> hash;
+    for (size_t done = 0; done < all.size(); done += kAhead) {
+      const auto some = all.subspan(done, std::min<size_t>(kAhead, all.size() - done));
+      for (size_t i = 0; i < some.size(); ++i) {
+        hash[i] = hls::tid_hash(some[i].tid(), options_.seed);
+        expect_search(hash[i]);
+      }
+      for (size_t i = 0; i < some.size(); ++i) expect_match(hash[i]);
+      for (size_t i = 0; i < some.size(); ++i) some[i].response() ? match(some[i], hash[i], now) : received(some[i], now);
+    }
   }
 
   /// Does bounded work: up to `budget` grants, tick steps and flush steps together. Returns true if more is waiting.
@@ -189,73 +194,122 @@ class Engine {
   static constexpr uint32_t retry_lane(uint32_t bank, bool qp) { return Lanes + bank * 2 + (qp ? 1 : 0); }
   static constexpr uint32_t bank_index(uint32_t slot) { return slot & (kBanks - 1u); }
   /// Banks count their slots from 0: the bank's number is shifted out on the way in and back in on the way out.
-  static abi::Event local(abi::Event e) {
-    e.slot(static_cast<uint16_t>(e.slot() >> BankBits));
-    return e;
+  static constexpr uint16_t local(uint16_t slot) { return static_cast<uint16_t>(slot >> BankBits); }
+
+  // Looking ahead hides cache misses: a transaction touches a record, two buckets and a few list links, all far apart.
+  // (Inlined by force: a compiler takes a function that only prefetches for one without effect.)
+  static constexpr size_t kAhead = 16;
+  using Memory = hls::BankMemory<BankConfig>;
+  using Matcher = hls::TidMatcher<Memory>;
+
+  const Memory& memory_of(uint64_t hash) const { return (*banks_)[hls::bank_of(hash, BankBits)].memory(); }
+  [[gnu::always_inline]] void expect_search(uint64_t hash) const { Matcher::expect(memory_of(hash), hash); }
+  [[gnu::always_inline]] void expect_match(uint64_t hash) const {
+    const auto search = Matcher::search(memory_of(hash), hash, 0);
+    memory_of(hash).expect_slot(Matcher::slot_of(search, Matcher::first(search)));
+  }
+  /// The last `count` descriptors of a lane, just posted.
+  [[gnu::always_inline]] void expect_descriptors(uint32_t lane, uint32_t count) const {
+    const Ring& ring = rings_[lane];
+    if (ring.entries.empty()) return;
+    abi::LaneState state;
+    state.w0 = arbiter_->memory().lane_low(lane);
+    const uint32_t end = ring.consumed + state.pending();
+    for (uint32_t at = end - std::min<uint32_t>(count, kAhead); at != end; ++at) {
+      const abi::Descriptor& d = ring.entries[at & (ring.entries.size() - 1u)];
+      expect_search(hls::tid_hash(d.tid(), options_.seed));
+      (*banks_)[bank_index(d.slot())].memory().expect_slot(local(d.slot()));
+    }
   }
 
-  abi::ArbiterAction arbitrate(const abi::ArbiterEvent& e) {
+  // The kinds of events are known at compile time, so that each has a straight path of its own.
+  template <abi::ArbiterKind kind>
+  [[gnu::always_inline]] abi::ArbiterAction arbitrate(abi::ArbiterEvent e) {
+    e.kind(kind);
     const abi::ArbiterAction a = arbiter_->step(e);
     more_grants_ = a.more();
     return a;
   }
   bool notify(uint32_t lane, uint16_t count) {
     abi::ArbiterEvent e;
-    e.kind(abi::ArbiterKind::doorbell);
     e.lane(static_cast<uint16_t>(lane));
     e.count(count);
-    return !arbitrate(e).rejected();
+    return !arbitrate<abi::ArbiterKind::doorbell>(e).rejected();
   }
   void wire_credit(bool qp, uint16_t count) {
     abi::ArbiterEvent e;
-    e.kind(abi::ArbiterKind::wire_credit);
     e.qp(qp);
     e.count(count);
-    arbitrate(e);
+    arbitrate<abi::ArbiterKind::wire_credit>(e);
   }
-  bool configure_lane(abi::ArbiterKind kind, const abi::Command& c) {
+  template <abi::ArbiterKind kind>
+  bool configure_lane(const abi::Command& c) {
     abi::ArbiterEvent e;
-    e.kind(kind);
     e.lane(c.lane());
     e.qp(c.qp());
     e.service_class(c.service_class());
     e.weight(c.weight());
     e.count(c.window());
-    return c.lane() < Lanes && !arbitrate(e).rejected();
+    return c.lane() < Lanes && !arbitrate<kind>(e).rejected();
   }
 
-  /// Gives an event to its bank, again while the bank asks for it, and routes the last action.
-  abi::Action dispatch(uint32_t bank, abi::Event e) {
-    abi::Action a;
-    for (bool again = true; again;) {
-      a = (*banks_)[bank].step(e);
-      ++counters_.events;
-      counters_.bank_cycles += hls::declared_cycles(e.kind());
-      again = a.again() && e.kind() != abi::EventKind::flush;
-      if (!again) break;
+  [[gnu::always_inline]] void match(const abi::Received& r, uint64_t hash, uint32_t now) {
+    abi::Event e;
+    e.tid(r.tid());
+    e.hash(hash);
+    e.mgmt_class(r.mgmt_class());
+    e.buffer(r.buffer());
+    e.own_address(r.own_address());
+    e.peer(r.peer());
+    e.port(r.port());
+    e.qp(r.qp());
+    e.grh(r.grh());
+    e.rmpp(r.rmpp());
+    e.now(now);
+    dispatch<abi::EventKind::received>(hls::bank_of(hash, BankBits), e);
+  }
+
+  /// Gives an event to its bank and routes the answer.
+  template <abi::EventKind kind>
+  [[gnu::always_inline]] abi::Action dispatch(uint32_t bank, abi::Event& e) {
+    e.kind(kind);
+    ++counters_.events;
+    counters_.bank_cycles += hls::declared_cycles(kind);
+    abi::Action a = (*banks_)[bank].step(e);
+    if (a.again() && kind != abi::EventKind::flush) [[unlikely]] a = reissue(bank, e, a);
+    wake_[bank] = a.wake();
+    a.slot(static_cast<uint16_t>((a.slot() << BankBits) | bank));
+    if (a.wire_credit() | a.window_credit() | a.retry_queued()) route_credits(bank, a);
+    route(a, e.now());
+    return a;
+  }
+  /// Issues an event again while the bank asks for it; the last action.
+  [[gnu::cold]] abi::Action reissue(uint32_t bank, abi::Event e, abi::Action a) {
+    while (a.again()) {
       e.cursor(a.cursor());
       e.cause(a.cause());
       e.tid(a.tid());
       e.hash(hls::tid_hash(a.tid(), options_.seed));
+      ++counters_.events;
+      counters_.bank_cycles += hls::declared_cycles(e.kind());
+      a = (*banks_)[bank].step(e);
     }
-    wake_[bank] = a.wake();
-    a.slot(static_cast<uint16_t>((a.slot() << BankBits) | bank));
-    route(bank, a, e.now());
     return a;
   }
 
-  void route(uint32_t bank, const abi::Action& a, uint32_t now) {
+  void route_credits(uint32_t bank, const abi::Action& a) {
     if (a.wire_credit()) wire_credit(a.credit_qp(), 1);
     if (a.window_credit()) {
       abi::ArbiterEvent e;
-      e.kind(abi::ArbiterKind::window_credit);
       e.lane(a.lane());
-      arbitrate(e);
+      arbitrate<abi::ArbiterKind::window_credit>(e);
     }
     if (a.retry_queued()) {
       ++counters_.retried;
       notify(retry_lane(bank, a.qp()), 1);
     }
+  }
+  [[gnu::always_inline]] void route(const abi::Action& a, uint32_t now) {
     switch (a.kind()) {
       case abi::ActionKind::none: break;
       case abi::ActionKind::transmit: {
@@ -299,9 +353,8 @@ class Engine {
   bool tick(uint32_t bank, uint32_t now) {
     if (!hls::Tracker::reached(now, wake_[bank])) return false;
     abi::Event e;
-    e.kind(abi::EventKind::tick);
     e.now(now);
-    return dispatch(bank, e).more();
+    return dispatch<abi::EventKind::tick>(bank, e).more();
   }
 
   /// One step of the oldest flush in every bank that is not through.
@@ -311,11 +364,10 @@ class Engine {
     for (uint32_t bank = 0; bank < kBanks; ++bank) {
       if (flush_cursor_[bank] == kFlushed) continue;
       abi::Event e;
-      e.kind(abi::EventKind::flush);
       e.agent(flushes_.front());
       e.cursor(static_cast<uint16_t>(flush_cursor_[bank]));
       e.now(now);
-      const abi::Action a = dispatch(bank, e);
+      const abi::Action a = dispatch<abi::EventKind::flush>(bank, e);
       flush_cursor_[bank] = a.again() ? a.cursor() : kFlushed;
       busy = true;
     }
@@ -333,41 +385,46 @@ class Engine {
 
   bool grant(uint32_t now) {
     if (!more_grants_) return false;
-    abi::ArbiterEvent ask;
-    ask.kind(abi::ArbiterKind::grant);
-    const abi::ArbiterAction granted = arbitrate(ask);
+    const abi::ArbiterAction granted = arbitrate<abi::ArbiterKind::grant>({});
     if (!granted.granted()) return false;
-    abi::Event e;
-    uint32_t bank = 0;
     if (granted.lane() >= Lanes) {
-      bank = (granted.lane() - Lanes) / 2;
-      e.kind(abi::EventKind::grant);
-      e.qp(granted.qp());
+      retry(granted, now);
     } else {
-      Ring& ring = rings_[granted.lane()];
-      const abi::Descriptor& d = ring.entries[ring.consumed & (ring.entries.size() - 1u)];
-      e.w0 = d.w0;
-      e.w1 = d.w1;
-      e.w2 = d.w2;
-      e.w3 = d.w3;
-      e.w4 = d.w4;
-      // Of these the card believes only what it knows itself.
-      e.lane(granted.lane());
-      e.qp(granted.qp());
-      e.counted(granted.counted());
-      e.drain(granted.drain());
-      e.kind(abi::EventKind::descriptor);
-      e.hash(hls::tid_hash(d.tid(), options_.seed));
-      bank = bank_index(d.slot());
-      e = local(e);
-      ++ring.consumed;
-      if (ring.published != nullptr) ring.published->store(ring.consumed, std::memory_order_release);
+      fetch(granted, now);
     }
-    e.now(now);
-    const uint64_t queued = counters_.retried;
-    const abi::Action a = dispatch(bank, e);
-    if (a.kind() == abi::ActionKind::none && counters_.retried != queued) ++counters_.no_room;
     return more_grants_;
+  }
+  /// The head descriptor of a lane goes to its bank.
+  [[gnu::always_inline]] void fetch(const abi::ArbiterAction& granted, uint32_t now) {
+    Ring& ring = rings_[granted.lane()];
+    const abi::Descriptor& d = ring.entries[ring.consumed & (ring.entries.size() - 1u)];
+    abi::Event e;
+    e.w0 = d.w0;
+    e.w1 = d.w1;
+    e.w2 = d.w2;
+    e.w3 = d.w3;
+    e.w4 = d.w4;
+    // Of these the card believes only what it knows itself.
+    e.lane(granted.lane());
+    e.qp(granted.qp());
+    e.counted(granted.counted());
+    e.drain(granted.drain());
+    e.slot(local(d.slot()));
+    e.hash(hls::tid_hash(d.tid(), options_.seed));
+    e.now(now);
+    const uint32_t bank = bank_index(d.slot());
+    ++ring.consumed;
+    if (ring.published != nullptr) ring.published->store(ring.consumed, std::memory_order_release);
+    count_no_room(dispatch<abi::EventKind::descriptor>(bank, e));
+  }
+  [[gnu::cold]] void retry(const abi::ArbiterAction& granted, uint32_t now) {
+    abi::Event e;
+    e.qp(granted.qp());
+    e.now(now);
+    count_no_room(dispatch<abi::EventKind::grant>((granted.lane() - Lanes) / 2, e));
+  }
+  void count_no_room(const abi::Action& a) {
+    if (a.kind() == abi::ActionKind::none && a.retry_queued()) ++counters_.no_room;
   }
 
   static abi::Completion entry(abi::CompletionKind kind, const abi::Action& a, uint32_t now) {

@@ -31,8 +31,10 @@ class MatcherSpace {
   struct Memory {
     using Config = MatcherSpace::Config;
     static constexpr bool kBranches = true;
+    using Row = hls::Bucket;
+    Row row(uint32_t table, uint32_t number) const { return bucket(table, number); }
     hls::Bucket bucket(uint32_t table, uint32_t row) const { return buckets[table * kRows + row]; }
-    void bucket(uint32_t table, uint32_t row, const hls::Bucket& b) { buckets[table * kRows + row] = b; }
+    void entry(uint32_t table, uint32_t row, uint32_t way, uint32_t v) { buckets[table * kRows + row].entry(way, v); }
     std::array<hls::Bucket, 2 * kRows + 1> buckets{};
   };
   using Matcher = hls::TidMatcher<Memory>;

@@ -12,6 +12,8 @@ struct StraightMemory : hls::BankMemory<Config_> {
   static constexpr bool kBranches = false;
   static constexpr uint32_t kSpareRow = Config_::kLinkRows;
 
+  using Row = hls::Bucket;
+  Row row(uint32_t table, uint32_t number) const { return Base::bucket(table, number); }
   using Base::bucket;
   using Base::next;
   using Base::prev;
@@ -22,7 +24,7 @@ struct StraightMemory : hls::BankMemory<Config_> {
     if (row != kSpareRow) Base::prev(row, v);
   }
   void bucket(uint32_t table, uint32_t row, const hls::Bucket& b) {
-    if (table < 3) Base::bucket(table, row, b);
+    for (uint32_t way = 0; way < 4 && table < 3; ++way) Base::entry(table, row, way, b.entry(way));
   }
 };
 
