@@ -65,8 +65,9 @@ struct BankMemory {
 
   // Host only: what an event will touch comes near while others are served.
   [[gnu::always_inline]] void expect_slot(uint32_t s) const {
-    __builtin_prefetch(&slots_[s]);
-    __builtin_prefetch(&links_[s]);
+    const uint32_t slot = s & (Config::kSlots - 1u);  // a descriptor may name any
+    __builtin_prefetch(&slots_[slot]);
+    __builtin_prefetch(&links_[slot]);
   }
   [[gnu::always_inline]] void expect_bucket(uint32_t table, uint32_t row) const { __builtin_prefetch(&bucket(table, row)); }
 
