@@ -80,8 +80,11 @@ TEST_P(Flow, AFullLaneIsBackPressureAndNothingIsLost) {
     }
   };
   fill();
-  EXPECT_TRUE(agent.wait_for_room(5s)) << "the first one goes to the wire";
-  fill();
+  // The first one goes to the wire, during the filling or after it.
+  if (accepted < 9) {
+    EXPECT_TRUE(agent.wait_for_room(5s));
+    fill();
+  }
   EXPECT_EQ(accepted, 9u) << "one on the wire, eight in the lane";
   EXPECT_FALSE(agent.wait_for_room(5ms));
   ASSERT_TRUE(settle_until([&] { return script_->transmitted_total() == 1; }));
@@ -135,8 +138,10 @@ TEST_P(Flow, WeightsShareTheWire) {
     if (i < 40) script_->report(t.token, WireStatus::sent);
     if (i == 40) script_->report(t.token, WireStatus::flushed);
   }
-  EXPECT_EQ(from_a, 30u);
-  EXPECT_EQ(from_b, 10u);
+  // Where in its turn the first count falls depends on when a thread of its own saw the lanes: a turn either way.
+  const unsigned turn = GetParam().progress == Progress::thread ? 3 : 0;
+  EXPECT_NEAR(from_a, 30, turn);
+  EXPECT_NEAR(from_b, 10, turn);
   script_->auto_sent = true;  // for the other half, which deregistration drains
 }
 
