@@ -126,7 +126,8 @@ int soak_and_report(const Settings& settings, const soak::EngineMaker& make_engi
   progress.done();
   std::signal(SIGINT, previous);
 
-  fmt::print("{}", soak::terminal_summary(report, terminal && std::getenv("NO_COLOR") == nullptr));
+  const bool plain = std::getenv("NO_COLOR") != nullptr;  // NOLINT(concurrency-mt-unsafe): no thread changes it
+  fmt::print("{}", soak::terminal_summary(report, terminal && !plain));
   if (!settings.json.empty()) std::ofstream(settings.json) << soak::json_report(report);
   if (!settings.report.empty()) {
     std::ofstream(settings.report) << soak::html_report(report);

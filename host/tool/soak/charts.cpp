@@ -65,7 +65,8 @@ struct Frame {
   static double x(double share) { return kLeft + share * (kWidth - kLeft - kRight); }
   void draw(Svg& svg, const char* below) const {
     const double step = round_step(top_value, 4);
-    for (double value = 0; value <= top_value * 1.001; value += step) {
+    for (int line = 0; line <= std::lround(top_value / step); ++line) {
+      const double value = line * step;
       svg.line(kLeft, y(value), kWidth - kRight, y(value), value == 0 ? "axis" : "grid");
       svg.text(kLeft - 8, y(value) + 4, "tick end", thousands(value));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The drawn summary of a run for a terminal.
+#include <cmath>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@ constexpr size_t kBar = 40;
 /// Horizontal bar in eighths of a character; whatever is not nothing is visible.
 std::string bar(double share) {
   static constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  auto eighths = static_cast<size_t>(share * kBar * 8 + 0.5);
+  auto eighths = static_cast<size_t>(std::lround(share * kBar * 8));
   if (share > 0 && eighths == 0) eighths = 1;
   std::string text;
   for (size_t i = 0; i < eighths / 8; ++i) text += "█";
