@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The conformance suite runs unchanged on every device. A parameter names the device and who makes progress; a test
-/// uses Conformance for its port and `settle()` or `pass()` where it waits.
+/// uses Conformance for its port and `settle()` where it waits. A board watches whatever a test does: what it finds
+/// fails the test.
 #pragma once
 #include <gmock/gmock.h>
 
@@ -12,6 +13,7 @@
 
 #include "tb/support/scripted_wire.hpp"
 #include "tidemill.hpp"
+#include "watched.hpp"
 
 namespace tidemill::test {
 
@@ -86,22 +88,44 @@ struct Log {
 class Conformance : public ::testing::TestWithParam<DeviceParam> {
  protected:
   void SetUp() override { open({}); }
-  void TearDown() override { settle(); }
+  void TearDown() override {
+    settle();
+    close();
+  }
 
-  /// Opens the device and port 1 on a scripted wire. The clock is virtual where the application polls.
+  /// Opens the device and port 1 on a scripted wire.
   void open(WireAttributes attributes, PortOptions options = {}) {
-    port_ = Port();
-    device_.reset();
-    if (GetParam().progress == Progress::poll) clock_ = std::make_shared<VirtualClock>();
+    close();
+    script_ = std::make_shared<WireScript>();
+    script_->attributes = attributes;
+    open_device();
+    open_port(std::make_unique<ScriptedWire>(script_), std::move(options));
+  }
+  /// The clock is virtual where the application polls.
+  void open_device() {
+    clock_ = polled() ? std::shared_ptr<Clock>(std::make_shared<VirtualClock>()) : std::make_shared<SteadyClock>();
     auto device = Device::open(GetParam().uri, {.progress = GetParam().progress, .clock = clock_});
     ASSERT_TRUE(device.ok()) << device.error().message;
     device_.emplace(std::move(device).value());
-    script_ = std::make_shared<WireScript>();
-    script_->attributes = attributes;
-    auto port = device_->open_port(1, std::make_unique<ScriptedWire>(script_), std::move(options));
-    ASSERT_TRUE(port.ok()) << port.error().message;
-    port_ = std::move(port).value();
   }
+  void open_port(std::unique_ptr<Wire> wire, PortOptions options = {}) {
+    board_ = std::make_shared<RuntimeBoard>(RuntimeBoard::Options{.report = [](const std::string& what) { ADD_FAILURE() << what; },
+                                                                  .clock = clock_,
+                                                                  .wire = wire->attributes(),
+                                                                  .receive_buffers = options.receive_buffers,
+                                                                  .slots = device_->info().slots,
+                                                                  .polled = polled()});
+    auto port = device_->open_port(1, std::make_unique<WatchedWire>(board_, std::move(wire)), std::move(options));
+    ASSERT_TRUE(port.ok()) << port.error().message;
+    port_ = Port(board_, std::move(port).value());
+  }
+  void close() {
+    port_ = Port();
+    device_.reset();
+    if (board_) board_->finish();
+    board_.reset();
+  }
+  static bool polled() { return GetParam().progress == Progress::poll; }
 
   Agent register_agent(Registration r) {
     auto agent = port_.register_agent(std::move(r));
@@ -128,7 +152,8 @@ class Conformance : public ::testing::TestWithParam<DeviceParam> {
     if (GetParam().progress == Progress::thread)
       std::this_thread::sleep_for(2ms);
     else
-      for (int i = 0; i < 8; ++i) device_->poll(1);
+      for (int i = 0; i < 8; ++i)
+        if (device_->poll(1) == 0 && i > 1) board_->idle();
   }
 
   static Mad request(uint8_t method = mad_method::get, uint8_t mgmt_class = 0x30) {
@@ -147,6 +172,7 @@ class Conformance : public ::testing::TestWithParam<DeviceParam> {
   std::shared_ptr<Clock> clock_;
   std::optional<Device> device_;
   std::shared_ptr<WireScript> script_;
+  std::shared_ptr<RuntimeBoard> board_;
   Port port_;
 };
 
