@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The drawn summary of a run for a terminal.
-#include <cmath>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 
 #include "report.hpp"
