@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Cancel and modify.
+#include <atomic>
+
 #include "fixture.hpp"
 
 namespace tidemill::test {
@@ -53,7 +55,7 @@ TEST_P(Cancel, AfterTheResponseChangesNothing) {
   const auto tries = script_->take_transmitted();
   script_->answer(tries[0]);
   ASSERT_TRUE(settle_until([&] { return log.count(Entry::received) == 1; }));
-  EXPECT_EQ(agent.cancel(*id), Errc::ok);
+  EXPECT_EQ(agent.cancel(*id), Errc::not_outstanding) << "too late";
   script_->report(tries[0].token, WireStatus::sent);
   ASSERT_TRUE(settle_until([&] { return log.count(Entry::completed) == 1; }));
   EXPECT_EQ(log.all()[1].status, SendStatus::success);
@@ -109,6 +111,48 @@ TEST_P(Cancel, FromACallbackWorks) {
   script_->answer(script_->take_transmitted()[0]);
   ASSERT_TRUE(settle_until([&] { return log.count(Entry::completed) == 2; }));
   EXPECT_EQ(log.count(SendStatus::flushed), 1u);
+}
+
+TEST_P(Cancel, InTheSendsOwnReceiveCallbackComesTooLate) {
+  Agent agent;
+  Log log;
+  Registration r = log.registration();
+  Errc cancelled = Errc::ok;
+  r.on_receive = [&](const Received& m) { cancelled = agent.cancel(*m.matched); };
+  agent = register_agent(std::move(r));
+  script_->auto_answer = true;
+  const Mad mad = request();
+  ASSERT_TRUE(agent.send(to_peer(mad, 10s)).ok());
+  ASSERT_TRUE(settle_until([&] { return log.count(Entry::completed) == 1; }));
+  EXPECT_EQ(cancelled, Errc::not_outstanding);
+  EXPECT_EQ(log.count(SendStatus::success), 1u);
+}
+
+// I6, I7: the cancel and the response race, mostly to a draw.
+TEST_P(Cancel, ThatReturnedOkIsFollowedByNoReceiveAndByAFlushedCompletion) {
+  std::atomic<uint64_t> received{0}, flushed{0}, ended{0};
+  Registration r;
+  r.on_receive = [&](const Received&) { ++received; };
+  r.on_send = [&](const SendCompletion& c) {
+    flushed += c.status == SendStatus::flushed;
+    ++ended;
+  };
+  Agent agent = register_agent(std::move(r));
+  script_->auto_answer = true;
+  const Mad mad = request();
+  uint64_t cancelled = 0;
+  for (uint64_t i = 0; i < 2000; ++i) {
+    auto id = agent.send(to_peer(mad, 10s));
+    ASSERT_TRUE(id.ok());
+    // A little later every time, so that all of the send's life is hit.
+    for (uint64_t spin = 0; spin < (i % 1000) * 60 && ended == i; ++spin) std::atomic_signal_fence(std::memory_order_seq_cst);
+    const bool in_time = agent.cancel(*id) == Errc::ok;
+    const uint64_t received_before = received;
+    cancelled += in_time;
+    ASSERT_TRUE(settle_until([&] { return ended == i + 1; }));
+    ASSERT_EQ(flushed, cancelled) << "send " << i << (in_time ? ": cancelled in time" : ": cancelled too late");
+    ASSERT_TRUE(!in_time || received == received_before) << "send " << i;
+  }
 }
 
 TEST_P(Modify, ProlongsTheRunningWaitOnly) {

@@ -89,8 +89,8 @@ class [[nodiscard]] Agent {
   /// Accepts sends in order until one is refused; `ids`, if not empty, takes the names of the accepted ones.
   BatchResult send(std::span<const SendRequest> requests, std::span<SendId> ids = {});
 
-  /// After this has returned ok no receive callback for the send starts and its completion, which comes later, tells
-  /// flushed; unless its receive callback has begun already: then nothing changes.
+  /// After this has returned ok no receive callback for the send starts and its completion tells flushed.
+  /// not_outstanding: it came too late. The send is over, or its response is being delivered.
   Errc cancel(SendId id);
   /// Replaces the wait that runs now, or the next one if none does; later tries wait as asked for at first.
   Errc modify(SendId id, Nanoseconds timeout);

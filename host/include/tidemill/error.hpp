@@ -41,7 +41,7 @@ enum class Errc : uint8_t {
   bad_time,            ///< Negative, or longer than the device's ticks can express.
   bad_address,         ///< The wire has no such P_Key, GID index or path.
   response_expects,    ///< A response MAD cannot itself expect a response by TID of another.
-  not_outstanding,     ///< The send is over, or never was.
+  not_outstanding,     ///< The send is over, is being answered, or never was.
   // Deregistration and calls.
   in_callback,         ///< Would wait for the callback it is called from: use the asynchronous form.
   not_registered,      ///< The handle is empty or already deregistered.

@@ -209,10 +209,11 @@ bool AgentState::outstanding(SendId id) const {
 
 Errc AgentState::cancel(SendId id) {
   if (!outstanding(id)) return Errc::not_outstanding;
-  const Errc result = command(abi::CommandKind::cancel, id, 0);
-  if (result == Errc::ok) device_->slots().record(id.slot).cancel(id.generation);
+  const Errc refused = command(abi::CommandKind::cancel, id, 0);
+  if (refused != Errc::ok) return refused;
+  const bool in_time = device_->slots().record(id.slot).cancel(id.generation);
   device_->kick();
-  return result;
+  return in_time ? Errc::ok : Errc::not_outstanding;
 }
 
 Errc AgentState::modify(SendId id, Nanoseconds timeout) {

@@ -212,8 +212,9 @@ void DeviceState::finish_send(const abi::Completion& c) {
   if (!record.names(c.generation())) return;
   AgentState& agent = *record.agent.load(std::memory_order_relaxed);
   Waiter* const waiter = record.waiter;
+  const bool cancelled = record.end(c.generation());
   const SendCompletion done{.id = {c.slot(), c.generation()},
-                            .status = record.flushed() ? SendStatus::flushed : static_cast<SendStatus>(c.status()),
+                            .status = cancelled ? SendStatus::flushed : static_cast<SendStatus>(c.status()),
                             .tries = c.tries(),
                             .elapsed = std::max(now() - Nanoseconds(record.posted_ns), Nanoseconds(0)),
                             .context = record.context,
@@ -222,7 +223,6 @@ void DeviceState::finish_send(const abi::Completion& c) {
 
   // Free before the callback, which may want to send. A cancel can end a send whose descriptor still stands in its
   // lane: its slot waits until that has gone by, or the name could come back while the old one lives.
-  record.state.store(static_cast<uint16_t>(c.generation() + 1u), std::memory_order_release);
   const uint32_t fetched = agent.consumed(record.lane).load(std::memory_order_acquire);
   if (static_cast<int32_t>(record.position - fetched) >= 0)
     quarantine_.push_back({c.slot(), record.position, agent.shared_from_this(), record.lane});

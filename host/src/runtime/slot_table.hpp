@@ -38,16 +38,21 @@ struct alignas(64) SendRecord {
   bool names(uint16_t generation) const {
     return (state.load(std::memory_order_acquire) & (kLive | 0xffffu)) == (kLive | generation);
   }
-  // Cancel and response meet here: whoever is first decides. After cancel() has returned no receive callback starts and
-  // the completion tells flushed; once one has started, cancel changes nothing.
+  // Cancel, response and completion meet here: whoever is first decides. After cancel() has returned true no receive
+  // callback starts and the completion tells flushed; false: it came too late and changed nothing.
   bool begin_answer() { return (state.fetch_or(kAnswered, std::memory_order_acq_rel) & kCancelled) == 0; }
-  void cancel(uint16_t generation) {
+  bool cancel(uint16_t generation) {
     uint32_t seen = state.load(std::memory_order_acquire);
-    while ((seen & (kLive | 0xffffu)) == (kLive | generation) && (seen & kAnswered) == 0 &&
-           !state.compare_exchange_weak(seen, seen | kCancelled, std::memory_order_acq_rel)) {
+    while ((seen & (kLive | 0xffffu)) == (kLive | generation) && (seen & kAnswered) == 0) {
+      if (state.compare_exchange_weak(seen, seen | kCancelled, std::memory_order_acq_rel)) return true;
     }
+    return false;
   }
-  bool flushed() const { return (state.load(std::memory_order_acquire) & kCancelled) != 0; }
+  /// Ends the use of the slot; true if it was cancelled before.
+  bool end(uint16_t generation) {
+    const auto next = static_cast<uint16_t>(generation + 1u);
+    return (state.exchange(next, std::memory_order_acq_rel) & kCancelled) != 0;
+  }
 };
 
 struct SlotMemory {
