@@ -31,6 +31,8 @@ class Bank {
     if (e.kind() == EventKind::descriptor) answered = descriptor(e, a);
     if (e.kind() == EventKind::sent) answered = sent(e, a);
     if (e.kind() == EventKind::received) answered = received(e, a);
+    if (e.kind() == EventKind::tick) answered = fired(e, a);
+    a.straight(answered);
     if (!answered) a = rest(e);
     a.wake(memory_.wake());
     a.more(Tracker::reached(e.now(), memory_.wake()));
@@ -89,11 +91,17 @@ class Bank {
       return true;
     }
     const Verdict v = Tracker::on_sent(r, e);
-    if (v.flags.state() != SlotState::waiting) return false;
-    Wheel::arm(memory_, slot, v.due);
-    SlotFlags next = v.flags;
-    next.armed(true);
-    memory_.flags(slot, next.w0);
+    const bool waits = v.flags.state() == SlotState::waiting;
+    if (waits) {
+      Wheel::arm(memory_, slot, v.due);
+      SlotFlags next = v.flags;
+      next.armed(true);
+      memory_.flags(slot, next.w0);
+      a = Answer::about(slot, r, v, e);
+      return true;
+    }
+    if (!v.release | r.flags.placed() | r.flags.armed()) return false;
+    memory_.flags(slot, Tracker::freed(r.flags).w0);  // it expected no response: no timer, no entry in the matcher
     a = Answer::about(slot, r, v, e);
     return true;
   }
@@ -103,6 +111,7 @@ class Bank {
     const auto search = Matcher::search(memory_, e.hash(), e.cursor());
     const uint32_t entry = Matcher::first(search), slot = Matcher::slot_of(search, entry);
     const SlotRecord r = Slots::load(memory_, slot);
+    const auto timer = Wheel::neighbours(memory_, slot);
     const bool candidate = search.candidates != 0, same_tid = candidate & (r.tid == e.tid());
     const Cause mismatch = Tracker::mismatch(r, e);
     if (!(same_tid & (mismatch == Cause::none))) {
@@ -118,10 +127,31 @@ class Bank {
       return true;
     }
     const Verdict v = Tracker::on_response(r);
-    Wheel::disarm_if(memory_, v.release & r.flags.armed(), slot);
+    Wheel::disarm_if(memory_, v.release & r.flags.armed(), timer);
     Matcher::put_searched_if(memory_, v.release, search, Matcher::location_of(search, entry), 0);
     memory_.flags(slot, v.release ? Tracker::freed(r.flags).w0 : v.flags.w0);
     a = Answer::about(slot, r, v, e);
+    return true;
+  }
+
+  /// Straight line: a timer fires; its send is over, or waits for its next try.
+  [[gnu::always_inline]] inline bool fired(const Event& e, Action& a) {
+    const auto expired = Wheel::expired(memory_);
+    const uint32_t slot = expired.slot & kSlotMask;
+    const SlotRecord r = Slots::load(memory_, slot);
+    const auto timer = Wheel::neighbours(memory_, slot);
+    const Verdict v = Tracker::on_expiry(r, e.now());
+    if (!expired.fired | v.arm) return false;
+    Wheel::disarm_if(memory_, true, timer);
+    Matcher::put_if(memory_, v.release & r.flags.placed(), r.place.location(), 0);
+    SlotFlags next = v.flags;
+    next.armed(false);
+    const bool queued = Retries::push_if(memory_, v.enqueue, slot, next);
+    memory_.flags(slot, v.release ? Tracker::freed(r.flags).w0 : next.w0);
+    memory_.pace(slot, v.enqueue ? Tracker::next_pace(r.pace).w0 : r.pace.w0);
+    memory_.wake(memory_.wheel_now());
+    a = Answer::about(slot, r, v, e);
+    a.retry_queued(queued);
     return true;
   }
 
@@ -129,7 +159,8 @@ class Bank {
   struct Case {
     uint32_t slot = 0;
     SlotRecord r;       ///< As loaded or admitted, with what the event itself changes.
-    SlotFlags old;      ///< As in memory, but for a timer or queue entry that is taken out already.
+    SlotFlags old;      ///< As in memory, but for a queue entry that is taken out already.
+    typename Wheel::List::Neighbours timer{};  ///< Where it stands in the wheel, while armed.
     bool ours = false;  ///< A grant: the head waits for its turn in this QP's queue.
     typename Matcher::Search search{};  ///< Of a descriptor or grant.
     bool enters = false;                ///< Into the matcher, at `r.place.location`.
@@ -145,9 +176,19 @@ class Bank {
                           : e.kind() == EventKind::flush ? flush(e, c, a)
                           : e.kind() == EventKind::tick  ? tick(e, c, a)
                                                          : named(e, c, a);
-    if (answered) return a;
+    if (answered) {
+      a.straight(e.kind() != EventKind::tick);
+      return a;
+    }
     const Verdict v = judge(e, c);
     return c.again ? Answer::come_again(c.slot, c.r, e, c.cursor) : carry_out(e, c, v);
+  }
+
+  [[gnu::always_inline]] inline void load(Case& c, uint32_t slot) const {
+    c.slot = slot;
+    c.r = Slots::load(memory_, slot);
+    c.old = c.r.flags;
+    c.timer = Wheel::neighbours(memory_, slot);
   }
 
   // Each of these loads what its event is about; true if that has given the answer already.
@@ -161,7 +202,7 @@ class Bank {
     }
     c.slot = Retries::head(memory_, e.qp());
     c.search = Matcher::search(memory_, e.hash(), e.cursor());
-    c.r = Slots::load(memory_, c.slot);
+    load(c, c.slot);
     c.ours = (c.r.flags.state() == SlotState::retry) & (c.r.flags.qp() == e.qp());
     const bool hashed = (e.cursor() != 0) & (e.tid() == c.r.tid);
     Retries::unlink(c.r.flags, e.qp());
@@ -182,8 +223,7 @@ class Bank {
     const uint32_t passed = hit0 ? 0u : hit1 ? 1u : hit2 ? 2u : 3u;
     c.slot = (from + passed) & kSlotMask;
     if (hit0 | hit1 | hit2 | hit3) {
-      c.r = Slots::load(memory_, c.slot);
-      c.old = c.r.flags;
+      load(c, c.slot);
       return false;
     }
     a = Answer::answer(Verdict{}, e);
@@ -192,23 +232,20 @@ class Bank {
   }
 
   [[gnu::always_inline]] inline bool tick(const Event& e, Case& c, Action& a) {
-    const auto step = Wheel::step(memory_, e.now());
-    if (!step.fired) {
+    const auto expired = Wheel::expired(memory_);
+    if (!expired.fired) {
+      Wheel::advance(memory_, e.now());
       a = Answer::answer(Verdict{}, e);
       return true;
     }
-    c.slot = step.slot;
-    c.r = Slots::load(memory_, c.slot);
-    c.r.flags.armed(false);
-    c.old = c.r.flags;
+    memory_.wake(memory_.wheel_now());
+    load(c, expired.slot);
     return false;
   }
 
   /// Events that name a slot: what the straight lines left over, and commands for a send that may still be in its lane.
   [[gnu::always_inline]] inline bool named(const Event& e, Case& c, Action& a) {
-    c.slot = e.slot() & kSlotMask;
-    c.r = Slots::load(memory_, c.slot);
-    c.old = c.r.flags;
+    load(c, e.slot() & kSlotMask);
     if (e.kind() == EventKind::sent) return false;
     if (e.kind() == EventKind::descriptor) {
       c.search = Matcher::search(memory_, e.hash(), e.cursor());
@@ -237,6 +274,7 @@ class Bank {
         return v;
       case EventKind::tick:
         v = Tracker::on_expiry(c.r, e.now());
+        v.disarm = true;
         c.r.pace = v.enqueue ? Tracker::next_pace(c.r.pace) : c.r.pace;
         return v;
       default: return Tracker::on_cancel(c.r);
@@ -270,15 +308,16 @@ class Bank {
   /// The one path of every event that is not straight.
   [[gnu::always_inline]] inline Action carry_out(const Event& e, const Case& c, const Verdict& v) {
     const bool turn = (e.kind() == EventKind::descriptor) | (e.kind() == EventKind::grant);
-    Retries::pop_if(memory_, e.kind() == EventKind::grant, e.qp());
-    Wheel::disarm_if(memory_, c.old.armed() & (v.release | v.disarm | v.arm), c.slot);
-    Wheel::arm_if(memory_, v.arm, c.slot, v.due);
+    // What is seldom wanted is jumped over here: each of these takes its turn at the links, and not all can be wanted.
     const bool leaves = v.release & c.old.placed();
-    const uint32_t entry = leaves ? 0u : Matcher::entry_of(e.hash(), c.slot);
-    Matcher::put_if(memory_, c.enters | leaves, c.r.place.location(), entry);
+    if (c.enters | leaves) Matcher::put_if(memory_, true, c.r.place.location(), leaves ? 0u : Matcher::entry_of(e.hash(), c.slot));
+    if (e.kind() == EventKind::grant) Retries::pop_if(memory_, true, e.qp());
+    if (c.old.armed() & (v.release | v.disarm | v.arm)) Wheel::disarm_if(memory_, true, c.timer);
+    if (v.arm) Wheel::arm(memory_, c.slot, v.due);
     SlotFlags next = v.flags;
     next.armed(v.arm | (c.old.armed() & !v.disarm));
-    const bool queued = Retries::push_if(memory_, v.enqueue, c.slot, next);
+    bool queued = false;
+    if (v.enqueue) queued = Retries::push(memory_, c.slot, next);
     next.w0 = v.release ? Tracker::freed(c.old).w0 : next.w0;
     Slots::store(memory_, c.slot, c.r, next);
 

@@ -4,6 +4,10 @@
 ///
 /// What is read at several places in one step is no array but registers behind a selection: a RAM has two ports.
 /// Such registers are written unconditionally, the unselected ones with what they held. Zero is the state after reset.
+///
+/// To an HLS tool a static scalar is a small memory, and each access waits for the one before. The arbiter's registers are
+/// therefore read once when its memory is made, for one step, and written once by keep(). For the bank, whose steps end in
+/// many places, that costs more than it saves.
 #pragma once
 #include <stdint.h>
 
@@ -138,36 +142,47 @@ struct KernelArbiterMemory {
   [[gnu::always_inline]] static void lane_low(uint32_t lane, uint64_t v) { lane_low_[lane] = v; }
   [[gnu::always_inline]] static uint64_t lane_high(uint32_t lane) { return lane_high_[lane]; }
   [[gnu::always_inline]] static void lane_high(uint32_t lane, uint64_t v) { lane_high_[lane] = v; }
-  [[gnu::always_inline]] static uint32_t next(uint32_t row) { return next_[row]; }
-  [[gnu::always_inline]] static void next(uint32_t row, uint32_t v) {
-    const uint32_t list = row - Config::kLanes, bit = row < Config::kLanes ? 0u : 1u << (list & 15u);
+  [[gnu::always_inline]] uint32_t next(uint32_t row) const { return next_[row]; }
+  [[gnu::always_inline]] void next(uint32_t row, uint32_t v) {
+    const uint32_t list = row - Config::kLanes, bit = row < Config::kLanes ? 0u : (1u << (list & 15u)) & kLists;
     next_[row] = static_cast<uint16_t>(v);
     listed_ = v != 0 ? listed_ | bit : listed_ & ~bit;
   }
   [[gnu::always_inline]] static uint32_t prev(uint32_t row) { return prev_[row]; }
   [[gnu::always_inline]] static void prev(uint32_t row, uint32_t v) { prev_[row] = static_cast<uint16_t>(v); }
-  [[gnu::always_inline]] static uint32_t listed() { return listed_; }
-  [[gnu::always_inline]] static uint32_t wire_credit(uint32_t qp) { return qp == 0 ? credit0_ : credit1_; }
-  [[gnu::always_inline]] static void wire_credit(uint32_t qp, uint32_t v) {
+  [[gnu::always_inline]] uint32_t listed() const { return listed_; }
+  [[gnu::always_inline]] uint32_t wire_credit(uint32_t qp) const { return qp == 0 ? credit0_ : credit1_; }
+  [[gnu::always_inline]] void wire_credit(uint32_t qp, uint32_t v) {
     credit0_ = qp == 0 ? v : credit0_;
     credit1_ = qp == 0 ? credit1_ : v;
   }
-  [[gnu::always_inline]] static uint32_t turn(uint32_t service_class) { return (turns_ >> service_class) & 1u; }
-  [[gnu::always_inline]] static void turn(uint32_t service_class, uint32_t qp) {
+  [[gnu::always_inline]] uint32_t turn(uint32_t service_class) const { return (turns_ >> service_class) & 1u; }
+  [[gnu::always_inline]] void turn(uint32_t service_class, uint32_t qp) {
     turns_ = (turns_ & ~(1u << service_class)) | (qp << service_class);
   }
-  [[gnu::always_inline]] static bool drained_last() { return drained_last_ != 0; }
-  [[gnu::always_inline]] static void drained_last(bool v) { drained_last_ = v ? 1u : 0u; }
+  [[gnu::always_inline]] bool drained_last() const { return drained_last_ != 0; }
+  [[gnu::always_inline]] void drained_last(bool v) { drained_last_ = v ? 1u : 0u; }
+
+  /// Ends a step: what it made of the registers is kept.
+  [[gnu::always_inline]] void keep() const {
+    kept_listed = listed_;
+    kept_credit0 = credit0_;
+    kept_credit1 = credit1_;
+    kept_turns = turns_;
+    kept_drained_last = drained_last_;
+  }
 
  private:
   inline static uint64_t lane_low_[Config::kLanes];
   inline static uint64_t lane_high_[Config::kLanes];
   inline static uint16_t next_[Config::kLinkRows + 1u];
   inline static uint16_t prev_[Config::kLinkRows + 1u];
-  inline static uint32_t listed_;  ///< A bit for each list that is not empty.
-  inline static uint32_t credit0_, credit1_;
-  inline static uint32_t turns_;  ///< A bit for each service class.
-  inline static uint32_t drained_last_;
+  static constexpr uint32_t kLists = (1u << (Config::kLinkRows - Config::kLanes)) - 1u;  ///< Not the spare row.
+  inline static uint32_t kept_listed, kept_credit0, kept_credit1, kept_turns, kept_drained_last;
+  uint32_t listed_ = kept_listed;  ///< A bit for each list that is not empty.
+  uint32_t credit0_ = kept_credit0, credit1_ = kept_credit1;
+  uint32_t turns_ = kept_turns;  ///< A bit for each service class.
+  uint32_t drained_last_ = kept_drained_last;
 };
 
 }  // namespace tidemill::hls

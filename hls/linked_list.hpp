@@ -15,11 +15,28 @@ struct LinkedList {
   /// The sentinel itself if the list is empty.
   [[gnu::always_inline]] static uint32_t first(const Memory& m, uint32_t list) { return m.next(list) ^ list; }
 
+  /// The sentinel itself if the list is empty.
+  [[gnu::always_inline]] static uint32_t last(const Memory& m, uint32_t list) { return m.prev(list) ^ list; }
+  [[gnu::always_inline]] static void append(Memory& m, uint32_t list, uint32_t last, uint32_t item) {
+    m.next(item, list ^ item);
+    m.prev(item, last ^ item);
+    m.next(last, item ^ last);
+    m.prev(list, item ^ list);
+  }
+
   [[gnu::always_inline]] static void append(Memory& m, uint32_t list, uint32_t item) {
     append(m, list, item, [](uint32_t row) { return row; });
   }
   [[gnu::always_inline]] static void remove(Memory& m, uint32_t item) {
     remove(m, item, [](uint32_t row) { return row; });
+  }
+
+  /// Neighbours of an item, read ahead of a remove_if().
+  struct Neighbours {
+    uint32_t next, prev;
+  };
+  [[gnu::always_inline]] static Neighbours neighbours(const Memory& m, uint32_t item) {
+    return {m.next(item) ^ item, m.prev(item) ^ item};
   }
 
   // The same, or nothing unless `really`. A branch costs hardware cycles: there, what is not wanted goes to a spare row.
@@ -34,11 +51,24 @@ struct LinkedList {
     if constexpr (Memory::kBranches) {
       if (really) remove(m, item);
     } else {
-      remove(m, item, [really](uint32_t row) { return really ? row : Memory::kSpareRow; });
+      remove_linked_if(m, really, neighbours(m, item));
     }
+  }
+  [[gnu::always_inline]] static void remove_linked_if(Memory& m, bool really, const Neighbours& of) {
+    if (Memory::kBranches & !really) return;
+    const auto to = [really](uint32_t row) { return really ? row : spare(); };
+    m.next(to(of.prev), of.next ^ of.prev);
+    m.prev(to(of.next), of.prev ^ of.next);
   }
 
  private:
+  [[gnu::always_inline]] static constexpr uint32_t spare() {
+    if constexpr (Memory::kBranches) {
+      return 0;
+    } else {
+      return Memory::kSpareRow;
+    }
+  }
   template <class To>
   [[gnu::always_inline]] static void append(Memory& m, uint32_t list, uint32_t item, To to) {
     const uint32_t last = m.prev(list) ^ list;

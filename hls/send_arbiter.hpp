@@ -54,6 +54,7 @@ class SendArbiter {
   [[gnu::always_inline]] inline bool on_lane(const Event& e) {
     if (e.lane() >= Config::kLanes) return false;
     const Lane old = load(e.lane());
+    const auto links = List::neighbours(memory_, e.lane());
     Lane lane = old;
     const bool reopens = !old.open() | old.closing();
     switch (e.kind()) {
@@ -85,7 +86,7 @@ class SendArbiter {
         break;
       default: return false;
     }
-    relist(e.lane(), list_of(old), lane);
+    relist(e.lane(), links, list_of(old), lane);
     return true;
   }
 
@@ -94,6 +95,7 @@ class SendArbiter {
     if (list == kNoList) return;
     const uint32_t number = List::first(memory_, list);
     Lane lane = load(number);
+    const auto links = List::neighbours(memory_, number);
     const bool drain = list == kDrainList, counted = !drain & (lane.window() != 0);
     const uint32_t turn = lane.deficit() != 0 ? lane.deficit() : lane.weight();
     lane.deficit(static_cast<uint8_t>(turn - 1u));
@@ -106,10 +108,10 @@ class SendArbiter {
     memory_.drained_last(drain);
     // The end of a turn: to the tail, by way of no list.
     if (lane.deficit() == 0) {
-      List::remove(memory_, number);
-      relist(number, kNoList, lane);
+      List::remove_linked_if(memory_, true, links);
+      relist(number, links, kNoList, lane);
     } else {
-      relist(number, list, lane);
+      relist(number, links, list, lane);
     }
     a.lane(static_cast<uint16_t>(number));
     a.granted(true);
@@ -146,10 +148,10 @@ class SendArbiter {
          : window         ? active_list(lane.service_class(), lane.qp())
                           : kNoList;
   }
-  [[gnu::always_inline]] inline void relist(uint32_t number, uint32_t from, Lane lane) {
+  [[gnu::always_inline]] inline void relist(uint32_t number, const typename List::Neighbours& links, uint32_t from, Lane lane) {
     const uint32_t to = list_of(lane);
     if (from != to) {
-      if (from != kNoList) List::remove(memory_, number);
+      if (from != kNoList) List::remove_linked_if(memory_, true, links);
       if (to != kNoList) List::append(memory_, to, number);
       lane.deficit(0);
     }

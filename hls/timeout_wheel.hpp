@@ -18,11 +18,12 @@ namespace tidemill::hls {
 template <class Memory>
 struct TimeoutWheel {
   using Config = typename Memory::Config;
+  using List = LinkedList<Memory>;
   static constexpr uint32_t kListMask = Config::kLists - 1u;
   static constexpr uint32_t kSpread = 1u << Config::kSpreadBits;  ///< Level-0 lists in one occupancy word.
 
   struct Step {
-    bool fired;     ///< The timer of `slot` expired; it is disarmed.
+    bool fired;     ///< The timer of `slot` expired.
     uint32_t slot;  ///< With fired.
   };
 
@@ -40,17 +41,30 @@ struct TimeoutWheel {
     m.wake((really & before(at, wake)) ? at : wake);
   }
   [[gnu::always_inline]] static void disarm_if(Memory& m, bool really, uint32_t slot) { List::remove_if(m, really, slot); }
+  /// In two parts: what a disarm reads can so be read together with all else that is read of the slot.
+  [[gnu::always_inline]] static auto neighbours(const Memory& m, uint32_t slot) { return LinkedList<Memory>::neighbours(m, slot); }
+  template <class Neighbours>
+  [[gnu::always_inline]] static void disarm_if(Memory& m, bool really, const Neighbours& of) { List::remove_linked_if(m, really, of); }
 
   /// One step towards `time`. After it, wake() tells the first tick at which a step is needed again.
   [[gnu::always_inline]] static Step step(Memory& m, uint32_t time) {
-    const uint32_t now = m.wheel_now();
-    const uint32_t current = sentinel(0, now);
-    if (!List::empty(m, current)) {
-      const uint32_t expired = List::first(m, current);
-      List::remove(m, expired);
-      m.wake(now);
-      return {true, expired};
+    const Step s = expired(m);
+    if (s.fired) {
+      disarm(m, s.slot);
+      m.wake(m.wheel_now());
+    } else {
+      advance(m, time);
     }
+    return s;
+  }
+  // The same in parts. Who is to fire now, still armed: the caller disarms it and sets wake() to wheel_now().
+  [[gnu::always_inline]] static Step expired(const Memory& m) {
+    const uint32_t current = sentinel(0, m.wheel_now()), link = m.next(current);
+    return {link != 0, link ^ current};
+  }
+  // What a step does if nobody fires.
+  [[gnu::always_inline]] static void advance(Memory& m, uint32_t time) {
+    const uint32_t now = m.wheel_now();
     const uint32_t next = next_stop(m, now);
     const bool late = before(now, time);
     const uint32_t target = before(time, next) ? time : next;
@@ -59,12 +73,11 @@ struct TimeoutWheel {
       m.busy(word_of(now), m.busy(word_of(now)) & ~passed(now, target));
       m.wheel_now(target);
       m.wake(wake_after(m, target));
-      return {false, 0};
+      return;
     }
     const unsigned level = blocking != 0 ? blocking : spreadable(m, now);
     if (level != 0) spread(m, level, now);
     m.wake(late ? now : wake_after(m, now));
-    return {false, 0};
   }
 
   /// True if a is before b, modulo 2^32.
@@ -73,8 +86,6 @@ struct TimeoutWheel {
   }
 
  private:
-  using List = LinkedList<Memory>;
-
   [[gnu::always_inline]] static constexpr uint32_t unit(unsigned level) { return Config::kSpreadBits * level; }
   /// Distance between two list numbers of a level; they wrap at 2^(32 - unit).
   [[gnu::always_inline]] static constexpr uint32_t distance(unsigned level, uint32_t from, uint32_t to) {

@@ -6,7 +6,14 @@
 namespace {
 
 using Arbiter = tidemill::hls::SendArbiter<tidemill::hls::KernelArbiterMemory<tidemill::hls::CardArbiterConfig>>;
-Arbiter arbiter;
+
+/// An arbiter is made for each step: its arrays are static, its registers are read when it is made and kept at the end.
+[[gnu::always_inline]] inline uint64_t step(const tidemill::abi::ArbiterEvent& e) {
+  Arbiter arbiter;
+  const uint64_t a = arbiter.step(e).w0;
+  arbiter.memory().keep();
+  return a;
+}
 
 }  // namespace
 
@@ -14,7 +21,7 @@ Arbiter arbiter;
 extern "C" void arbiter_step(uint64_t e0, uint64_t* a0) {
   tidemill::abi::ArbiterEvent e;
   e.w0 = e0;
-  *a0 = arbiter.step(e).w0;
+  *a0 = step(e);
 }
 #endif
 
@@ -29,6 +36,6 @@ extern "C" void arbiter_kernel(hls::stream<ap_uint<64>>& events, hls::stream<ap_
 #pragma HLS PIPELINE off
   tidemill::abi::ArbiterEvent e;
   e.w0 = events.read().to_uint64();
-  actions.write(ap_uint<64>(arbiter.step(e).w0));
+  actions.write(ap_uint<64>(step(e)));
 }
 #endif

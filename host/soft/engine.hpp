@@ -273,9 +273,8 @@ class Engine {
   template <abi::EventKind kind>
   [[gnu::always_inline]] abi::Action dispatch(uint32_t bank, abi::Event& e) {
     e.kind(kind);
-    ++counters_.events;
-    counters_.bank_cycles += hls::declared_cycles(kind);
     abi::Action a = (*banks_)[bank].step(e);
+    count(kind, a);
     if (a.again() && kind != abi::EventKind::flush) [[unlikely]] a = reissue(bank, e, a);
     wake_[bank] = a.wake();
     a.slot(static_cast<uint16_t>((a.slot() << BankBits) | bank));
@@ -290,11 +289,14 @@ class Engine {
       e.cause(a.cause());
       e.tid(a.tid());
       e.hash(hls::tid_hash(a.tid(), options_.seed));
-      ++counters_.events;
-      counters_.bank_cycles += hls::declared_cycles(e.kind());
       a = (*banks_)[bank].step(e);
+      count(e.kind(), a);
     }
     return a;
+  }
+  [[gnu::always_inline]] void count(abi::EventKind kind, const abi::Action& a) {
+    ++counters_.events;
+    counters_.bank_cycles += hls::declared_cycles(kind, a.straight());
   }
 
   void route_credits(uint32_t bank, const abi::Action& a) {

@@ -158,11 +158,14 @@ class Abi:
             where = f"register {register['name']}"
             check_name(register["name"], where, CPP_KEYWORDS)
             offset, _, _ = (take(register, key, where) for key in ("offset", "access", "text"))
-            if offset % 4 or not 0 <= offset < self.register_bytes:
-                raise AbiError(f"{where}: offset {offset:#x} is not a multiple of 4 below {self.register_bytes:#x}")
-            if offset in taken:
-                raise AbiError(f"{where}: offset {offset:#x} belongs to {taken[offset]}")
-            taken[offset] = register["name"]
+            register.setdefault("count", 1)
+            register.setdefault("stride", 4)
+            for at in range(offset, offset + register["count"] * register["stride"], register["stride"]):
+                if at % 4 or not 0 <= at < self.register_bytes:
+                    raise AbiError(f"{where}: offset {at:#x} is not a multiple of 4 below {self.register_bytes:#x}")
+                if at in taken:
+                    raise AbiError(f"{where}: offset {at:#x} belongs to {taken[at]}")
+                taken[at] = register["name"]
 
 
 def camel(name):
@@ -272,7 +275,8 @@ def doc(abi):
     out += ["## Registers", "", abi.register_text, "", "| offset | register | access | what |", "| --- | --- | --- | --- |"]
     for r in abi.registers:
         reset = f" (reset value {r['reset']:#x})" if "reset" in r else ""
-        out.append(f"| {r['offset']:#05x} | `{r['name']}` | {r['access']} | {r['text']}{reset} |")
+        many = f" + {r['stride']:#x} n, n < {r['count']}" if r["count"] > 1 else ""
+        out.append(f"| {r['offset']:#05x}{many} | `{r['name']}` | {r['access']} | {r['text']}{reset} |")
     for title, engine in (("Rings and streams", False), ("State inside the engine", True)):
         out += ["", f"## {title}"]
         for layout in abi.layouts.values():

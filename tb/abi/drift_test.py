@@ -91,8 +91,8 @@ class OneChange(unittest.TestCase):
         self.assertEqual(len(after.enums["Cause"]), len(before.enums["Cause"]) - 1)
 
     def test_of_a_register(self):
-        _, after = self.moved("offset = 0x024", "offset = 0x02c")
-        self.assertEqual(after.registers["TickIncrement"], 0x2c)
+        _, after = self.moved("offset = 0x024", "offset = 0x01c")
+        self.assertEqual(after.registers["TickIncrement"], 0x1c)
 
     def test_of_the_version(self):
         _, after = self.moved("minor = 0", "minor = 7")

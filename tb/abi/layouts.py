@@ -109,6 +109,6 @@ def read_doc(text: str) -> Abi:
             enum = re.search(r"\(\[(\w+)\]\(#(\w+)\)\)$", rest)
             fields.append(Field(field, int(word), int(lsb), int(msb or lsb) - int(lsb) + 1, camel(enum[1]) if enum else None))
         layouts[camel(name)] = (int(size[1]) // 8, fields)
-    rows = re.findall(r"^\| (0x[0-9a-f]+) \| `(\w+)` \| \w+ \| (.*) \|$", text, re.M)
+    rows = re.findall(r"^\| (0x[0-9a-f]+)(?: \+ [^|]*)? \| `(\w+)` \| \w+ \| (.*) \|$", text, re.M)
     resets = {camel(n): int(reset[1], 16) for _, n, what in rows if (reset := re.search(r"\(reset value (0x[0-9a-f]+)\)", what))}
     return Abi(version, layouts, values, {camel(n): int(v, 16) for v, n, _ in rows}, resets)

@@ -112,7 +112,7 @@ TEST(BugLog, UnmatchedRmppSegmentsMakeNoState) {
     });
   }
   EXPECT_EQ(e.unsolicited(), 1000u);
-  EXPECT_EQ(e.engine().counters().bank_cycles - before, 1000u * hls::declared_cycles(abi::EventKind::received));
+  EXPECT_EQ(e.engine().counters().bank_cycles - before, 1000u * hls::declared_cycles(abi::EventKind::received, true));
   EXPECT_EQ(e.outcome(n), std::nullopt);
   e.respond(n);
   EXPECT_EQ(e.outcome(n), Status::success);

@@ -28,7 +28,7 @@ static unsigned chosen(const char* name, unsigned usual) {
   return text ? (unsigned)std::atoi(text) : usual;
 }
 unsigned cycles() {
-  static const unsigned count = chosen("CYCLES", 5);
+  static const unsigned count = chosen("CYCLES", 3);
   return count;
 }
 uint64_t answer(uint64_t event) {
@@ -102,7 +102,7 @@ class Replay(unittest.TestCase):
             wrong = run(WRONG_EVENT="12346")
             self.assertEqual(wrong.returncode, 1)
             self.assertIn("event 12345,", wrong.stdout)
-            slow = run(CYCLES="6")
+            slow = run(CYCLES="4")
             self.assertEqual(slow.returncode, 1)
             self.assertIn("EXCEEDED", slow.stdout)
             hung = run(CYCLES="100000")

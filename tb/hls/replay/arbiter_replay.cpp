@@ -38,7 +38,10 @@ int main(int argc, char** argv) {
   test::RandomArbiterEvents events(arguments.seed, Config::kLanes);
   const auto model = std::make_unique<hls::SendArbiter<hls::ArbiterMemory<Config>>>();
   test::RtlPort<test::Wires, abi::ArbiterEvent, abi::ArbiterAction> rtl;
-  return test::replay<abi::ArbiterKind>(arguments.events, events, *model, rtl, [](const abi::ArbiterAction& a) {
-    return a.rejected() ? "rejected" : a.drain() ? "drain" : a.granted() ? "granted" : "none";
-  });
+  return test::replay<abi::ArbiterKind>(
+      arguments.events, events, *model, rtl,
+      [](const abi::ArbiterAction& a) {
+        return std::string(a.rejected() ? "rejected" : a.drain() ? "drain" : a.granted() ? "granted" : "none");
+      },
+      [](abi::ArbiterKind kind, const abi::ArbiterAction&) { return hls::declared_cycles(kind); });
 }

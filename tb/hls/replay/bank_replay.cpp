@@ -50,6 +50,8 @@ int main(int argc, char** argv) {
   test::RandomBankEvents events(arguments.seed, Config::kSlots);
   const auto model = std::make_unique<hls::Bank<hls::BankMemory<Config>>>();
   test::RtlPort<test::Wires, abi::Event, abi::Action> rtl;
-  return test::replay<abi::EventKind>(arguments.events, events, *model, rtl,
-                                      [](const abi::Action& a) { return name_of(a.kind()); });
+  return test::replay<abi::EventKind>(
+      arguments.events, events, *model, rtl,
+      [](const abi::Action& a) { return std::string(name_of(a.kind())) + (a.straight() ? ", straight" : ""); },
+      [](abi::EventKind kind, const abi::Action& a) { return hls::declared_cycles(kind, a.straight()); });
 }
