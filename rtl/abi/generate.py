@@ -229,7 +229,7 @@ def cpp(abi):
 
 def sv(abi):
     out = ["// SPDX-License-Identifier: Apache-2.0", f"// {BANNER}", "`default_nettype none", "",
-           "package tidemill_abi;", "",
+           "// No module uses all of it.", "/* verilator lint_off UNUSEDPARAM */", "package tidemill_abi;", "",
            f"  localparam int unsigned VersionMajor = {abi.major};",
            f"  localparam int unsigned VersionMinor = {abi.minor};", ""]
     for enum in abi.enums.values():
@@ -264,7 +264,7 @@ def sv(abi):
     for register in abi.registers:
         if "reset" in register:
             out.append(f"  localparam logic [31:0] Reg{camel(register['name'])}Reset = 32'h{register['reset']:08x};")
-    out += ["", "endpackage", "", "`default_nettype wire", ""]
+    out += ["", "endpackage", "/* verilator lint_on UNUSEDPARAM */", "", "`default_nettype wire", ""]
     return "\n".join(out)
 
 

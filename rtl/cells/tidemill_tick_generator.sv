@@ -9,6 +9,7 @@ module tidemill_tick_generator (
   input  wire         rst_i,
   input  wire         write_i,      /// Takes increment_i.
   input  wire  [31:0] increment_i,
+  input  wire  [31:0] skip_i,       /// Added to the ticks, as if that much time had passed; for simulation.
   output logic [31:0] increment_o,
   output logic        tick_o,       /// One cycle for each tick.
   output logic [31:0] ticks_o       /// Ticks since reset, modulo 2^32.
@@ -26,7 +27,7 @@ module tidemill_tick_generator (
     if (write_i) increment_q <= increment_i;
     fraction_q <= sum[31:0];
     tick_q     <= sum[32];
-    if (sum[32]) ticks_q <= ticks_q + 1'b1;
+    if (sum[32] || skip_i != '0) ticks_q <= ticks_q + skip_i + 32'(sum[32]);
     if (rst_i) begin
       increment_q <= '0;
       fraction_q  <= '0;
@@ -37,7 +38,7 @@ module tidemill_tick_generator (
 
   always_ff @(posedge clk_i) begin
     if (!rst_i && !$past(rst_i)) begin
-      strobe_counts: assert (ticks_q == $past(ticks_q) + 32'(tick_q));
+      strobe_counts: assert (ticks_q == $past(ticks_q) + $past(skip_i) + 32'(tick_q));
     end
   end
 endmodule

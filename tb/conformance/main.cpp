@@ -4,7 +4,11 @@
 namespace tidemill::test {
 
 std::vector<DeviceParam> devices() {
+#ifdef TIDEMILL_TEST_COSIM
+  return {{"cosim:", Progress::poll}, {"cosim:?stall=0.2", Progress::poll}, {"cosim:", Progress::thread}};
+#else
   return {{"soft:", Progress::thread}, {"soft:", Progress::poll}, {"soft:?banks=8", Progress::poll}};
+#endif
 }
 
 }  // namespace tidemill::test

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,9 +74,11 @@ class Backend {
   virtual uint32_t wake(uint32_t now) const = 0;
   /// Retries queued since opening.
   virtual uint64_t retried() const = 0;
+  /// Time that has passed on a device that makes its own, since opening: a virtual clock keeps up with it.
+  virtual std::optional<Nanoseconds> time() const { return std::nullopt; }
 };
 
 /// The device a URI names.
-Result<std::unique_ptr<Backend>> open_backend(std::string_view uri);
+Result<std::unique_ptr<Backend>> open_backend(std::string_view uri, bool virtual_clock);
 
 }  // namespace tidemill::device

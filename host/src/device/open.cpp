@@ -4,6 +4,7 @@
 #include <map>
 #include <random>
 
+#include "device/plugin.hpp"
 #include "device/soft_device.hpp"
 #include "fmt/format.h"
 
@@ -60,7 +61,7 @@ Result<std::unique_ptr<Backend>> open_soft(std::string_view uri, Options options
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(std::string_view uri) {
+Result<std::unique_ptr<Backend>> open_backend(std::string_view uri, bool virtual_clock) {
   const std::size_t colon = uri.find(':');
   if (colon == std::string_view::npos)
     return Error{Errc::bad_uri, fmt::format("device URI '{}' has no scheme; write soft:", uri)};
@@ -69,8 +70,10 @@ Result<std::unique_ptr<Backend>> open_backend(std::string_view uri) {
   const std::string_view path = rest.substr(0, query);
   auto options = parse_options(uri, rest.substr(std::min(query + 1, rest.size())));
   if (!options) return options.error();
+  if (scheme == "cosim")
+    return open_plugin(scheme, {std::string(uri), std::string(path), std::move(options).value(), virtual_clock});
   if (scheme != "soft")
-    return Error{Errc::unknown_device, fmt::format("device URI '{}': no device '{}:'; there is soft:", uri, scheme)};
+    return Error{Errc::unknown_device, fmt::format("device URI '{}': no device '{}:'; there are soft: and cosim:", uri, scheme)};
   if (!path.empty())
     return Error{Errc::bad_uri, fmt::format("device URI '{}': soft: takes no path, but has '{}'", uri, path)};
   return open_soft(uri, std::move(options).value());

@@ -8,9 +8,9 @@
 namespace tidemill {
 
 Result<Device> Device::open(std::string_view uri, DeviceOptions options) {
-  auto backend = device::open_backend(uri);
-  if (!backend) return backend.error();
   if (!options.clock) options.clock = std::make_shared<SteadyClock>();
+  auto backend = device::open_backend(uri, options.clock->is_virtual());
+  if (!backend) return backend.error();
   auto state = std::make_shared<detail::DeviceState>(std::move(backend).value(), std::move(options));
   state->start();
   return Device(std::move(state));

@@ -105,6 +105,7 @@ std::size_t DeviceState::poll(std::size_t budget) {
     const uint32_t tick = tick_now();
     feed_reports(tick);
     busy |= backend_->progress(tick);
+    if (const auto time = backend_->time()) options_.clock->advance_to(start_ + *time);
     busy |= run_callbacks() != 0;
     busy |= close_agents();
     more = busy || (moves-- > 0 && advance_virtual_time());
@@ -175,7 +176,8 @@ void DeviceState::handle(const abi::Completion& c) {
       if (const auto found = agents_.find(c.agent()); found != agents_.end()) found->second->flush_done();
       break;
     }
-    case abi::CompletionKind::port_event: break;
+    case abi::CompletionKind::port_event:
+    case abi::CompletionKind::dropped: break;
   }
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a card is to its driver: registers, memory that both sides see, and a way to let it work. A card on PCIe, or one
+/// that is simulated.
+///
+/// Threads: memory() from any thread, the rest from the one that makes progress.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tidemill/clock.hpp"
+
+namespace tidemill::device {
+
+/// Memory of the host that the card reads and writes; zeroed, on a line of 64 bytes. Gone with this.
+class CardMemory {
+ public:
+  virtual ~CardMemory() = default;
+  virtual std::byte* host() = 0;
+  virtual uint64_t address() const = 0;  ///< Where the card sees it.
+};
+
+class Card {
+ public:
+  virtual ~Card() = default;
+  /// "cosim", "xrt".
+  virtual std::string kind() const = 0;
+  virtual uint32_t read(uint32_t offset) = 0;
+  /// Posted: in order with other writes, and before the next read.
+  virtual void write(uint32_t offset, uint32_t value) = 0;
+  virtual std::unique_ptr<CardMemory> memory(std::size_t bytes) = 0;
+
+  /// Lets a card that has no life of its own work for a while, until about tick `now`. True if it has more to do at once.
+  virtual bool work(uint32_t now) = 0;
+  /// First tick at which a timer of the card may need work() again; nothing if the card works by itself.
+  virtual std::optional<uint32_t> wake(uint32_t now) const = 0;
+  /// Time that has passed on the card since the tick began to run, for a card that makes its own time.
+  virtual std::optional<Nanoseconds> time() const = 0;
+};
+
+}  // namespace tidemill::device

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cosim_card.hpp"
+
+#include <algorithm>
+
+#include "tidemill/abi.hpp"
+
+namespace tidemill::sim {
+namespace {
+
+constexpr uint64_t kTickNs = 1024;
+/// A turn ends after this many cycles once there is news for the host, and in any case after the most.
+constexpr uint64_t kPatience = 64, kMost = 4096;
+
+/// SystemC knows one simulation at a time.
+std::mutex& simulating() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
+CosimCard::CosimCard(const Options& options, bool follows_clock) : follows_clock_(follows_clock) {
+  const std::lock_guard lock(simulating());
+  platform_ = std::make_unique<Platform>(options);
+}
+
+CosimCard::~CosimCard() {
+  const std::lock_guard lock(simulating());
+  platform_.reset();
+}
+
+uint32_t CosimCard::read(uint32_t offset) {
+  const std::lock_guard lock(simulating());
+  return platform_->read_register(offset);
+}
+
+void CosimCard::write(uint32_t offset, uint32_t value) {
+  platform_->write_register(offset, value);
+  if (offset == abi::reg::tick_increment) started_at_ = platform_->cycles();
+}
+
+void CosimCard::skip(uint32_t ticks) {
+  platform_->write_register(abi::reg::time_skip, ticks);
+  skipped_ += ticks;
+}
+
+bool CosimCard::work(uint32_t now) {
+  const std::lock_guard lock(simulating());
+  const auto behind = [&] { return static_cast<int32_t>(now - platform_->tick()); };
+  if (follows_clock_ && behind() > 0) skip(static_cast<uint32_t>(behind()));
+  if (!platform_->idle()) platform_->run(kMost, kPatience);
+  if (!follows_clock_ && platform_->idle() && behind() > 0) {
+    // Nothing happens before the first timer: as many idle cycles are one write.
+    const uint32_t to_timer = platform_->wake() - platform_->tick();
+    skip(std::min(static_cast<uint32_t>(behind()), to_timer));
+    platform_->run(kMost, kPatience);
+  }
+  return !platform_->idle() || behind() > 0;
+}
+
+std::optional<Nanoseconds> CosimCard::time() const {
+  if (follows_clock_) return std::nullopt;
+  const auto ns = static_cast<double>(platform_->cycles() - started_at_) * platform_->options().period_ns;
+  return Nanoseconds(static_cast<int64_t>(ns) + static_cast<int64_t>(skipped_ * kTickNs));
+}
+
+}  // namespace tidemill::sim

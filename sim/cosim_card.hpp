@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The simulated card behind the `cosim:` device. Its time is simulated time. On a virtual clock the clock keeps up with
+/// it, and idle time is skipped up to the next timer; on a real clock the card's tick follows the wall clock.
+#pragma once
+#include <memory>
+#include <mutex>
+
+#include "device/card.hpp"
+#include "sim/platform.hpp"
+
+namespace tidemill::sim {
+
+class CosimCard final : public device::Card {
+ public:
+  CosimCard(const Options& options, bool follows_clock);
+  ~CosimCard() override;
+  std::string kind() const override { return "cosim"; }
+  uint32_t read(uint32_t offset) override;
+  void write(uint32_t offset, uint32_t value) override;
+  std::unique_ptr<device::CardMemory> memory(std::size_t bytes) override { return platform_->memory().allocate(bytes); }
+  bool work(uint32_t now) override;
+  std::optional<uint32_t> wake(uint32_t) const override { return platform_->wake(); }
+  std::optional<Nanoseconds> time() const override;
+
+ private:
+  void skip(uint32_t ticks);
+
+  const bool follows_clock_;
+  std::unique_ptr<Platform> platform_;
+  uint64_t started_at_ = 0;  ///< Cycle at which the tick began to run.
+  uint64_t skipped_ = 0;     ///< Ticks.
+};
+
+}  // namespace tidemill::sim
