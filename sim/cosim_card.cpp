@@ -56,7 +56,7 @@ bool CosimCard::work(uint32_t now) {
     skip(std::min(static_cast<uint32_t>(behind()), to_timer));
     platform_->run(kMost, kPatience);
   }
-  return !platform_->idle() || behind() > 0;
+  return !platform_->idle() || (!follows_clock_ && behind() > 0);
 }
 
 std::optional<Nanoseconds> CosimCard::time() const {

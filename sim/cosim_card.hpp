@@ -21,6 +21,7 @@ class CosimCard final : public device::Card {
   bool work(uint32_t now) override;
   std::optional<uint32_t> wake(uint32_t) const override { return platform_->wake(); }
   std::optional<Nanoseconds> time() const override;
+  uint64_t counter(std::string_view name) const override { return name == "cycles" ? platform_->cycles() : 0; }
 
  private:
   void skip(uint32_t ticks);

@@ -26,7 +26,9 @@ struct Options {
   double write_error = 0.0;  ///< The same of a write.
   double lost_answer = 0.0;  ///< Probability that a read or write is never answered.
 
-  std::string trace;  ///< A waveform of everything (FST), if given.
+  std::string trace;        ///< A waveform of everything (FST), if given.
+  uint64_t trace_from = 0;  ///< Its first cycle.
+  std::string statistics;   ///< What was measured, as JSON, if given.
 };
 
 }  // namespace tidemill::sim

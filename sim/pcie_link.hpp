@@ -42,6 +42,7 @@ class PcieLink {
   bool idle() const { return reads_ == 0 && writes_.empty() && done_.empty(); }
   void reset();
 
+  unsigned reads_in_flight() const { return reads_; }
   uint64_t lines_read() const { return lines_read_; }
   uint64_t lines_written() const { return lines_written_; }
 

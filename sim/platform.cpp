@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/platform.hpp"
 
+#include "sim/statistics.hpp"
+
 #include <cstring>
 #include <string>
 
@@ -80,6 +82,7 @@ Platform::Platform(Options options)
 Platform::~Platform() {
   sc_core::sc_curr_simcontext = context_.get();
   if (trace_) trace_->close();
+  if (!options_.statistics.empty()) write_statistics(*this, options_.statistics);
   shell_->final();
   clock_.reset();
   arbiter_.reset();
@@ -116,18 +119,21 @@ void Platform::cycle() {
   drive();
   shell_->clk_i = 0;
   shell_->eval();
-  if (trace_) trace_->dump(static_cast<uint64_t>(now_ns() * 1000));
+  if (trace_ && cycles_ >= options_.trace_from) trace_->dump(static_cast<uint64_t>(now_ns() * 1000));
   hand_over();
   shell_->clk_i = 1;
   shell_->eval();
-  if (trace_) trace_->dump(static_cast<uint64_t>((now_ns() + options_.period_ns / 2) * 1000));
+  if (trace_ && cycles_ >= options_.trace_from) trace_->dump(static_cast<uint64_t>((now_ns() + options_.period_ns / 2) * 1000));
   ++cycles_;
   if (shell_->kernel_reset_o && !kernels_in_reset_) {
     for (auto& bank : banks_) bank->reset();
     arbiter_->reset();
     link_.reset();
+    probe_.reset();
   }
   kernels_in_reset_ = shell_->kernel_reset_o;
+  const auto waits = [&](unsigned i) -> uint64_t { return shell_->waiting_o[i / 2] >> (i % 2 * 16) & 0xffffu; };
+  probe_.waiting({waits(0), waits(1), waits(2), waits(3), waits(4), waits(5), link_.reads_in_flight()});
   const bool news = cycles_ >= patience_until_ && link_.lines_written() != lines_seen_;
   if (cycles_ >= run_until_ || news || read_value_ || idle()) sc_core::sc_pause();
 }
@@ -189,19 +195,31 @@ void Platform::hand_over() {
   Vshell& s = *shell_;
   const double now = now_ns();
   if (s.rst_i) return;
-  if (s.m_axi_arvalid_o && s.m_axi_arready_i) link_.read(s.m_axi_araddr_o, s.m_axi_arid_o, now);
-  if (s.m_axi_rvalid_i && s.m_axi_rready_o) link_.answered();
+  if (s.m_axi_arvalid_o && s.m_axi_arready_i) {
+    link_.read(s.m_axi_araddr_o, s.m_axi_arid_o, now);
+    probe_.read_asked(s.m_axi_arid_o, s.m_axi_araddr_o, cycles_);
+  }
+  if (s.m_axi_rvalid_i && s.m_axi_rready_o) {
+    const PcieLink::ReadAnswer& answer = *link_.answer(now);
+    probe_.read_answered(answer.id, answer.line, cycles_);
+    link_.answered();
+  }
   if (s.m_axi_awvalid_o && s.m_axi_awready_i) {
     Line line;
     for (unsigned w = 0; w < line.size(); ++w) line[w] = s.m_axi_wdata_o[w];
     link_.write(s.m_axi_awaddr_o, line, s.m_axi_wstrb_o, now);
+    probe_.written(s.m_axi_awaddr_o, line, s.m_axi_wstrb_o, cycles_);
   }
   if (s.m_axi_bvalid_i && s.m_axi_bready_o) link_.write_answered();
 
-  if (s.arbiter_action_valid_i && s.arbiter_action_ready_o) arbiter_->taken();
+  if (s.arbiter_action_valid_i && s.arbiter_action_ready_o) {
+    probe_.arbiter_answered(arbiter_->action());
+    arbiter_->taken();
+  }
   if (s.arbiter_event_valid_o && s.arbiter_event_ready_i) {
     abi::ArbiterEvent e;
     e.w0 = s.arbiter_event_o;
+    probe_.arbiter_took(e, cycles_);
     arbiter_->take(e);
   }
   for (unsigned b = 0; b < banks_.size(); ++b) {
@@ -223,7 +241,10 @@ void Platform::hand_over() {
     }
   } else if (mmio_ == Mmio::answer) {
     if (accesses_.front().is_write ? s.s_axi_bvalid_o : s.s_axi_rvalid_o) {
-      if (!accesses_.front().is_write) read_value_ = s.s_axi_rdata_o;
+      if (accesses_.front().is_write)
+        probe_.register_written(accesses_.front().offset, accesses_.front().value);
+      else
+        read_value_ = s.s_axi_rdata_o;
       accesses_.pop_front();
       mmio_ = Mmio::idle;
     }

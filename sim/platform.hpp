@@ -17,6 +17,7 @@
 #include "sim/kernels.hpp"
 #include "sim/options.hpp"
 #include "sim/pcie_link.hpp"
+#include "sim/probe.hpp"
 
 class Vshell;
 class VerilatedContext;
@@ -49,6 +50,7 @@ class Platform {
   bool interrupt() const;
 
   const PcieLink& link() const { return link_; }
+  const Probe& probe() const { return probe_; }
   uint64_t bank_cycles(unsigned bank) const { return banks_[bank]->busy_cycles(); }
   uint64_t arbiter_cycles() const { return arbiter_->busy_cycles(); }
   unsigned banks() const { return static_cast<unsigned>(banks_.size()); }
@@ -69,6 +71,7 @@ class Platform {
   const Options options_;
   std::shared_ptr<HostMemory> memory_ = std::make_shared<HostMemory>();
   PcieLink link_;
+  Probe probe_;
   std::mt19937_64 random_;
 
   std::unique_ptr<sc_core::sc_simcontext> context_;

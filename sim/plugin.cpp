@@ -26,12 +26,20 @@ extern "C" Result<std::unique_ptr<Backend>>* tidemill_open_device(const tidemill
       options.read_latency_ns = std::stod(value);
     } else if (name == "write_latency") {
       options.write_latency_ns = std::stod(value);
+    } else if (name == "axi_errors") {
+      options.read_error = options.write_error = std::stod(value);
+    } else if (name == "lost_answers") {
+      options.lost_answer = std::stod(value);
     } else if (name == "trace") {
       options.trace = value;
+    } else if (name == "trace_from") {
+      options.trace_from = std::stoull(value);
+    } else if (name == "statistics") {
+      options.statistics = value;
     } else {
       return new Result<std::unique_ptr<Backend>>(
           Error{Errc::bad_uri, "device URI '" + request.uri + "': unknown option '" + name +
-                                   "'; cosim: knows seed, stall, read_latency, write_latency and trace"});
+                                   "'; cosim: knows seed, stall, axi_errors, lost_answers, read_latency, write_latency, trace, trace_from and statistics"});
     }
   }
   auto card = std::make_unique<tidemill::sim::CosimCard>(options, !request.virtual_clock);

@@ -2,6 +2,7 @@
 /// tidemill: one line for each subcommand.
 #include "bench_command.hpp"
 #include "command.hpp"
+#include "cosim_command.hpp"
 #include "demo_command.hpp"
 #include "soak_command.hpp"
 
@@ -9,6 +10,7 @@ int main(int argc, char** argv) {
   namespace tool = tidemill::tool;
   return tool::run_command(argc, argv,
                            {
+                               [](CLI::App& app, int& status) { tool::add_cosim(app, status); },
                                [](CLI::App& app, int& status) { tool::add_soak(app, status); },
                                [](CLI::App& app, int& status) { tool::add_demo(app, status); },
                                [](CLI::App& app, int& status) { tool::add_stats(app, status); },

@@ -43,6 +43,8 @@ module tidemill_arbiter_port #(
   output logic                 action_ready_o,
   input  wire  [63:0]          action_i,
   output logic                 rejected_o,          /// One cycle: the kernel refused an event.
+  output logic [15:0]          lane_events_o,       /// Lane events the kernel has answered so far.
+  output logic [15:0]          grants_o,            /// Lanes of the host granted so far.
   output logic                 idle_o
 );
   localparam int unsigned Sources = 6;
@@ -160,10 +162,20 @@ module tidemill_arbiter_port #(
   end
 
   // Is the event that the kernel works on a grant?
-  logic grant_answer_q;
+  logic grant_answer_q, lane_answer_q, lane_event_q;
   tidemill_abi::arbiter_event_t event_out;
   assign event_out = event_o;
-  always_ff @(posedge clk_i) if (takes) grant_answer_q <= event_out.kind == tidemill_abi::ArbiterKindGrant;
+  always_ff @(posedge clk_i) begin
+    if (loads) lane_event_q <= !initial_events && pick[0];
+    if (takes) grant_answer_q <= event_out.kind == tidemill_abi::ArbiterKindGrant;
+    if (takes) lane_answer_q <= lane_event_q;
+    if (answers && lane_answer_q) lane_events_o <= lane_events_o + 1'b1;
+    if (answers && action.granted && action.lane < 16'(Lanes)) grants_o <= grants_o + 1'b1;
+    if (rst_i) begin
+      lane_events_o <= '0;
+      grants_o      <= '0;
+    end
+  end
 
   logic unused;
   assign unused = &{1'b0, action, event_out};

@@ -48,9 +48,12 @@ module tidemill_bank_port #(
   input  wire                 ready_i,
   output logic [255:0]        action_o,
   output logic                sent_o,              /// The action answers a sent report that was not rejected.
+  output logic                descriptor_o,        /// The action answers a descriptor.
   output logic                no_room_o,           /// The try was put off because the matcher was full.
   output logic                event_done_o,        /// One cycle for each event, for counting.
   output logic [31:0]         wake_o,              /// First tick at which the bank has timer work.
+  output logic [7:0]          descriptors_o,       /// That wait.
+  output logic [7:0]          responses_o,         /// That wait.
   output logic                idle_o
 );
   localparam int unsigned Sources = 7;
@@ -185,6 +188,8 @@ module tidemill_bank_port #(
   assign rehash_tid_o   = event_q.tid;
   assign event_done_o   = answers;
   assign wake_o         = wake_q;
+  assign descriptors_o  = 8'(d_occupancy);
+  assign responses_o    = 8'(r_occupancy);
 
   always_ff @(posedge clk_i) begin
     if (ready_i) valid_o <= 1'b0;
@@ -205,6 +210,7 @@ module tidemill_bank_port #(
         end else begin
           valid_o   <= 1'b1;
           action_o  <= out;
+          descriptor_o <= event_q.kind == tidemill_abi::EventKindDescriptor;
           sent_o    <= event_q.kind == tidemill_abi::EventKindSent && action.kind != tidemill_abi::ActionKindReject;
           no_room_o <= (event_q.kind == tidemill_abi::EventKindDescriptor || event_q.kind == tidemill_abi::EventKindGrant)
                        && action.kind == tidemill_abi::ActionKindNone && action.retry_queued;

@@ -28,7 +28,8 @@ module tidemill_descriptor_fetch #(
   input  wire                 index_ready_i,
   output logic [LaneBits-1:0] index_lane_o,
   output logic [31:0]         index_o,
-  output logic                idle_o
+  output logic [7:0]           waiting_o,         /// Asked for and not handed on yet.
+  output logic                 idle_o
 );
   localparam int unsigned DepthBits = $clog2(Depth);
   localparam int unsigned Width = LaneBits + 32 + 320;
@@ -90,6 +91,7 @@ module tidemill_descriptor_fetch #(
   assign descriptor_o  = fifo_data[319:0];
   assign {index_lane_o, index_o} = fifo_data[Width-1:320];
   assign idle_o        = ask_q == out_q;
+  assign waiting_o     = 8'(ask_q - out_q);
 
   logic unused;
   assign unused = &{1'b0, occupancy, descriptor};

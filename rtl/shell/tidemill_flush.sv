@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flushes agents, one after the other, in all banks at once; reports each with a flush_done completion once every bank
 // has visited all its slots and what that brought has gone to the router.
+// It begins behind what came before it: lane commands that stood ahead of the flush have reached the arbiter, and the
+// descriptors granted until then their banks. So a lane that is closed first is flushed whole.
 `default_nettype none
 
 module tidemill_flush #(
@@ -12,6 +14,10 @@ module tidemill_flush #(
   input  wire              valid_i,
   output logic             ready_o,
   input  wire  [23:0]      agent_i,
+  input  wire  [15:0]      events_i,      /// Counts, all modulo 2^16: events of lanes so far,
+  input  wire  [15:0]      events_done_i, /// those the arbiter has answered,
+  input  wire  [15:0]      grants_i,      /// descriptors granted,
+  input  wire  [15:0]      answered_i,    /// those their banks have answered.
   output logic             start_o,   /// One cycle, to all banks.
   output logic [23:0]      agent_o,
   input  wire  [Banks-1:0] busy_i,
@@ -25,6 +31,9 @@ module tidemill_flush #(
   logic [$clog2(Depth):0] occupancy;
   // Going: the banks work. One more cycle lets their busy show.
   logic going_q, started_q;
+  typedef enum logic [2:0] {Settle0, Settle1, Settle2, Events, Grants, Ready} fence_e;
+  fence_e fence_q;
+  logic [15:0] mark_q, events_left, grants_left;
   tidemill_abi::completion_t done;
 
   tidemill_stream_fifo #(.Width(24), .Depth(Depth)) i_agents (
@@ -32,7 +41,10 @@ module tidemill_flush #(
     .valid_o(waiting), .ready_i(take), .data_o(agent), .occupancy_o(occupancy)
   );
 
-  assign start_o = waiting && !going_q && !done_valid_o;
+  // Reached when the count has come to the mark or gone past it.
+  assign events_left = events_done_i - mark_q;
+  assign grants_left = answered_i - mark_q;
+  assign start_o = fence_q == Ready && waiting && !going_q && !done_valid_o;
   assign take    = start_o;
   assign agent_o = agent;
   assign idle_o  = occupancy == '0 && !going_q && !done_valid_o;
@@ -45,7 +57,25 @@ module tidemill_flush #(
   assign done_o = done;
 
   logic [23:0] agent_q;
+  logic unused;
+  assign unused = &{1'b0, events_left, grants_left};
+
   always_ff @(posedge clk_i) begin
+    case (fence_q)
+      // A lane command ahead needs two cycles to be counted.
+      Settle0: if (waiting) fence_q <= Settle1;
+      Settle1: fence_q <= Settle2;
+      Settle2: begin
+        fence_q <= Events;
+        mark_q  <= events_i;
+      end
+      Events: if (!events_left[15]) begin
+        fence_q <= Grants;
+        mark_q  <= grants_i;
+      end
+      Grants: if (!grants_left[15]) fence_q <= Ready;
+      default: if (start_o) fence_q <= Settle0;
+    endcase
     started_q <= start_o;
     if (start_o) begin
       going_q <= 1'b1;
@@ -57,6 +87,7 @@ module tidemill_flush #(
       done_valid_o <= 1'b1;
     end
     if (rst_i) begin
+      fence_q      <= Settle0;
       going_q      <= 1'b0;
       started_q    <= 1'b0;
       done_valid_o <= 1'b0;

@@ -4,7 +4,8 @@
 // doorbells, visits.
 // No doorbell is lost: a doorbell stores its index and puts the lane into the queue of visits unless it stands there; a
 // visit leaves the queue before it reads the index, and tells the arbiter of all that is new. A doorbell that comes
-// before its lane is open waits in the table: opening a lane visits it.
+// before its lane is open waits in the table: opening a lane visits it. Closing a lane tells the arbiter of what was posted
+// before, so that it is drained; what comes after belongs to the next opening.
 // Reset clears the table, a lane a cycle, before anything is taken.
 `default_nettype none
 
@@ -34,6 +35,7 @@ module tidemill_lane_table #(
   output logic                event_valid_o,
   input  wire                 event_ready_i,
   output logic [63:0]         event_o,            /// For the arbiter.
+  output logic [15:0]         events_o,           /// Events so far, the one that is offered included.
   output logic                doorbell_refused_o, /// One cycle.
   output logic                command_refused_o,  /// One cycle.
   output logic                idle_o
@@ -82,7 +84,7 @@ module tidemill_lane_table #(
   end
 
   assign grant_ready_o    = op == OpGrant;
-  assign command_ready_o  = op == OpCommand;
+  assign command_ready_o  = op_q == OpCommand && !tells_first;
   assign doorbell_ready_o = op == OpDoorbell;
   assign queue_take       = op == OpVisit;
 
@@ -104,7 +106,7 @@ module tidemill_lane_table #(
   logic [4:0] bits;
   logic [57:0] base;
   logic [31:0] mask, head, fresh, telling, reach;
-  logic tells, in_ring;
+  logic tells, tells_first, in_ring;
 
   assign {closing, open, bits, base} = ring_q;
   assign mask    = (32'd1 << bits) - 32'd1;
@@ -113,14 +115,16 @@ module tidemill_lane_table #(
   assign reach   = producer_q - fetched_q;
   assign in_ring  = reach <= mask + 32'd1;
   assign telling = fresh > 32'hffff ? 32'hffff : fresh;
-  assign tells   = op_q == OpVisit && open && in_ring && fresh != '0;
+  // A close finds what no visit has told yet: it tells that and is done the next time.
+  assign tells_first = op_q == OpCommand && closes && open && !closing && in_ring && fresh != '0;
+  assign tells   = (op_q == OpVisit && open && !closing && in_ring && fresh != '0) || tells_first;
 
   assign opens  = command_q.kind == tidemill_abi::CommandKindOpenLane;
   assign closes = command_q.kind == tidemill_abi::CommandKindCloseLane;
   assign weighs = command_q.kind == tidemill_abi::CommandKindWeighLane;
   assign legal  = (opens && (!open || (closing && told_q == fetched_q)) && command_q.weight != '0 && command_q.ring[5:0] == '0
                    && command_q.ring_bits <= 5'd16)
-               || (closes && open) || (weighs && open && command_q.weight != '0);
+               || (closes && open && !closing) || (weighs && open && !closing && command_q.weight != '0);
 
   always_comb begin
     lane_event               = '0;
@@ -139,7 +143,7 @@ module tidemill_lane_table #(
 
   // A lane stands in the queue once; a visit that could not tell all comes again.
   assign queue_put = ((op_q == OpDoorbell || (op_q == OpCommand && opens && legal)) && !queued_q[lane_q])
-                  || (tells && fresh != telling);
+                  || (tells && !tells_first && fresh != telling);
 
   tidemill_stream_fifo #(.Width(LaneBits), .Depth(Lanes)) i_queue (
     .clk_i, .rst_i, .valid_i(queue_put), .ready_o(queue_put_ready), .data_i(lane_q),
@@ -147,7 +151,7 @@ module tidemill_lane_table #(
   );
 
   always_ff @(posedge clk_i) begin
-    doorbell_refused_o <= op_q == OpVisit && open && !in_ring;
+    doorbell_refused_o <= op_q == OpVisit && open && !closing && !in_ring;
     command_refused_o  <= op_q == OpCommand && !legal;
     if (fetch_ready_i) fetch_valid_o <= 1'b0;
     if (op_q == OpGrant) begin
@@ -158,7 +162,7 @@ module tidemill_lane_table #(
       fetch_index_o <= fetched_q + 32'd1;
     end
     if (event_ready_i) event_valid_o <= 1'b0;
-    if (op_q == OpCommand && legal) begin
+    if (op_q == OpCommand && legal && !tells_first) begin
       event_valid_o <= 1'b1;
       event_o       <= lane_event;
     end
@@ -166,6 +170,7 @@ module tidemill_lane_table #(
       event_valid_o <= 1'b1;
       event_o       <= told_event;
     end
+    if ((op_q == OpCommand && legal && !tells_first) || tells) events_o <= events_o + 1'b1;
     if (op == OpVisit) queued_q[lane] <= 1'b0;
     if (queue_put) queued_q[lane_q] <= 1'b1;
     clearing_q <= clearing_q && clear_q != '1;
@@ -176,6 +181,7 @@ module tidemill_lane_table #(
       queued_q           <= '0;
       fetch_valid_o      <= 1'b0;
       event_valid_o      <= 1'b0;
+      events_o           <= '0;
       doorbell_refused_o <= 1'b0;
       command_refused_o  <= 1'b0;
     end
@@ -183,7 +189,7 @@ module tidemill_lane_table #(
 
   logic ring_write;
   logic [64:0] ring;
-  assign ring_write = op_q == OpCommand && legal && !weighs;
+  assign ring_write = op_q == OpCommand && legal && !weighs && !tells_first;
   assign ring       = opens ? {1'b0, 1'b1, command_q.ring_bits, command_q.ring[63:6]} : {1'b1, ring_q[63:0]};
 
   always_ff @(posedge clk_i) begin

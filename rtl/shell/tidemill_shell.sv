@@ -72,7 +72,8 @@ module tidemill_shell #(
   // For simulation and measuring
   output logic                 idle_o,
   output logic [31:0]          wake_o,     /// First tick at which a bank has timer work.
-  output logic [31:0]          now_o
+  output logic [31:0]          now_o,
+  output logic [95:0]          waiting_o   /// 16 bits each: descriptors, responses at banks; descriptors in fetch; window credits; retries; turns.
 );
   localparam int unsigned LaneBits = $clog2(Lanes);
   localparam int unsigned Rings = 6, HostRings = 4;
@@ -285,6 +286,7 @@ module tidemill_shell #(
   logic [63:6] fetch_line;
   logic [31:0] fetch_index;
   logic [63:0] lane_event;
+  logic [15:0] lane_events, lane_events_done, grants;
 
   tidemill_lane_table #(.Lanes(Lanes)) i_lanes (
     .clk_i, .rst_i(rst), .doorbell_valid_i(doorbell_valid), .doorbell_ready_o(doorbell_ready),
@@ -293,7 +295,7 @@ module tidemill_shell #(
     .grant_valid_i(grant_valid), .grant_ready_o(grant_ready), .grant_lane_i(grant_lane), .grant_flags_i(grant_flags),
     .fetch_valid_o(fetch_valid), .fetch_ready_i(fetch_ready), .fetch_line_o(fetch_line), .fetch_lane_o(fetch_lane),
     .fetch_flags_o(fetch_flags), .fetch_index_o(fetch_index),
-    .event_valid_o(lane_event_valid), .event_ready_i(lane_event_ready), .event_o(lane_event),
+    .event_valid_o(lane_event_valid), .event_ready_i(lane_event_ready), .event_o(lane_event), .events_o(lane_events),
     .doorbell_refused_o(lane_doorbell_refused), .command_refused_o(lane_command_refused), .idle_o(lanes_idle)
   );
 
@@ -323,11 +325,12 @@ module tidemill_shell #(
     .again_valid_o(again_valid), .again_ready_i(again_ready), .again_lane_o(again_lane),
     .event_valid_o(arbiter_event_valid_o), .event_ready_i(arbiter_event_ready_i), .event_o(arbiter_event_o),
     .action_valid_i(arbiter_action_valid_i), .action_ready_o(arbiter_action_ready_o), .action_i(arbiter_action_i),
-    .rejected_o(arbiter_rejected), .idle_o(arbiter_idle)
+    .rejected_o(arbiter_rejected), .lane_events_o(lane_events_done), .grants_o(grants), .idle_o(arbiter_idle)
   );
 
   // ------------------------------------------------------------ descriptors
   logic descriptor_valid, descriptor_ready, index_valid, index_ready, fetch_idle;
+  logic [7:0] fetch_waiting;
   logic [319:0] descriptor;
   logic [LaneBits-1:0] index_lane;
   logic [31:0] index;
@@ -342,7 +345,7 @@ module tidemill_shell #(
     .read_line_o(request_line[ReaderDescriptors*58+:58]), .line_valid_i(good_line[ReaderDescriptors]), .line_i(line),
     .valid_o(descriptor_valid), .ready_i(descriptor_ready), .descriptor_o(descriptor),
     .index_valid_o(index_valid), .index_ready_i(index_ready), .index_lane_o(index_lane), .index_o(index),
-    .idle_o(fetch_idle)
+    .waiting_o(fetch_waiting), .idle_o(fetch_idle)
   );
   tidemill_tid_hash #(.Width(320)) i_descriptor_hash (
     .clk_i, .rst_i(rst), .seed_i(seed), .valid_i(descriptor_valid), .ready_o(descriptor_ready),
@@ -438,8 +441,32 @@ module tidemill_shell #(
   logic [Actions-1:0] action_valid, action_ready;
   logic [Actions*ActionWidth-1:0] actions;
 
+  // Banks work side by side, but descriptors are answered in the order in which they came to them, so that the sends of a
+  // lane go out in the order of the lane. A bank that answers out of turn waits; it takes its own in order, so that the one
+  // whose turn it is never waits for another.
+  localparam int unsigned TurnDepth = 256;
+  logic turn_valid, turn_put_ready;
+  logic [BankBits-1:0] turn;
+  logic [Banks-1:0] turn_over;
+  logic [$clog2(TurnDepth):0] turn_occupancy;
+  logic [15:0] answered_q;
+  tidemill_stream_fifo #(.Width(BankBits), .Depth(TurnDepth)) i_turns (
+    .clk_i, .rst_i(rst), .valid_i(hashed_valid && hashed_ready), .ready_o(turn_put_ready), .data_i(descriptor_bank),
+    .valid_o(turn_valid), .ready_i(turn_over != '0), .data_o(turn), .occupancy_o(turn_occupancy)
+  );
+  always_ff @(posedge clk_i) begin
+    if (turn_over != '0) answered_q <= answered_q + 1'b1;
+    if (rst) answered_q <= '0;
+    if (!rst) begin
+      room_for_turns: assert (turn_put_ready);
+      one_turn_at_a_time: assert (turn_over == '0 || turn_valid);
+    end
+  end
+
+  logic [Banks*8-1:0] descriptors_waiting, responses_waiting;
+  logic [Banks*32-1:0] wakes;
   for (genvar b = 0; b < Banks; b++) begin : g_bank
-    logic was_sent, no_room;
+    logic was_sent, no_room, valid, was_descriptor, in_turn;
     logic [255:0] out;
     tidemill_bank_port #(.BankBits(BankBits)) i_port (
       .clk_i, .rst_i(rst), .now_i(now), .number_i(BankBits'(b)),
@@ -454,9 +481,14 @@ module tidemill_shell #(
       .event_valid_o(bank_event_valid_o[b]), .event_ready_i(bank_event_ready_i[b]), .event_o(bank_event_o[b*512+:512]),
       .action_valid_i(bank_action_valid_i[b]), .action_ready_o(bank_action_ready_o[b]),
       .action_i(bank_action_i[b*256+:256]),
-      .valid_o(action_valid[b]), .ready_i(action_ready[b]), .action_o(out), .sent_o(was_sent), .no_room_o(no_room),
-      .event_done_o(event_done[b]), .wake_o(wakes[b*32+:32]), .idle_o(bank_idle[b])
+      .valid_o(valid), .ready_i(action_ready[b]), .action_o(out), .sent_o(was_sent),
+      .descriptor_o(was_descriptor), .no_room_o(no_room),
+      .event_done_o(event_done[b]), .wake_o(wakes[b*32+:32]),
+      .descriptors_o(descriptors_waiting[b*8+:8]), .responses_o(responses_waiting[b*8+:8]), .idle_o(bank_idle[b])
     );
+    assign in_turn         = turn_valid && turn == BankBits'(b);
+    assign action_valid[b] = valid && (!was_descriptor || in_turn);
+    assign turn_over[b]    = action_ready[b] && was_descriptor;
     assign actions[b*ActionWidth+:ActionWidth] = {1'b0, was_sent, no_room, out};
   end
 
@@ -487,6 +519,7 @@ module tidemill_shell #(
 
   tidemill_flush #(.Banks(Banks)) i_flush (
     .clk_i, .rst_i(rst), .valid_i(flush_valid), .ready_o(flush_ready), .agent_i(flush_agent),
+    .events_i(lane_events), .events_done_i(lane_events_done), .grants_i(grants), .answered_i(answered_q),
     .start_o(flush_start), .agent_o(flush_agent_now), .busy_i(flush_busy),
     .done_valid_o(flush_done_valid), .done_ready_i(flush_done_ready), .done_o(flush_done), .idle_o(flush_idle)
   );
@@ -559,14 +592,24 @@ module tidemill_shell #(
     .write_data_o(write_lines[1024+:512]), .write_strobe_o(write_strobe[128+:64]), .idle_o(index_idle)
   );
 
-  logic [Banks*32-1:0] wakes;
+  logic [15:0] all_descriptors, all_responses;
+  always_comb begin
+    all_descriptors = '0;
+    all_responses   = '0;
+    for (int unsigned b = 0; b < Banks; b++) begin
+      all_descriptors = all_descriptors + 16'(descriptors_waiting[b*8+:8]);
+      all_responses   = all_responses + 16'(responses_waiting[b*8+:8]);
+    end
+  end
+  assign waiting_o = {16'(turn_occupancy), 16'(retry_occupancy), 16'(window_occupancy), 16'(fetch_waiting), all_responses, all_descriptors};
+
   always_comb begin
     wake_o = wakes[31:0];
     for (int unsigned b = 1; b < Banks; b++) begin
       if ($signed(wakes[b*32+:32] - wake_o) < 0) wake_o = wakes[b*32+:32];
     end
   end
-  assign idle_o = !resetting && reads_idle && writes_idle && reader_idle == '1 && lanes_idle && arbiter_idle && fetch_idle
+  assign idle_o = !resetting && reads_idle && writes_idle && reader_idle == '1 && lanes_idle && arbiter_idle && fetch_idle && turn_occupancy == '0
                && descriptor_hash_idle && received_hash_idle && rehash_idle && !hashed_valid && !unsolicited_out_valid
                && window_occupancy == '0 && retry_occupancy == '0 && bank_idle == '1 && flush_idle && !action_any
                && ring_writer_idle == '1 && index_idle && !command_valid && !sent_valid && !header_any

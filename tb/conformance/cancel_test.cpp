@@ -167,7 +167,7 @@ TEST_P(Modify, ProlongsTheRunningWaitOnly) {
   EXPECT_EQ(log.all()[0].tries, 2u);
   EXPECT_GE(log.all()[0].elapsed, 120ms);
   if (polled()) {
-    EXPECT_LE(log.all()[0].elapsed, 121ms);
+    EXPECT_LE(log.all()[0].elapsed, 122ms);  // a poll may let the time of sixteen steps of the wheel pass
   }
 }
 

@@ -13,7 +13,7 @@
 
 #include "tb/support/scripted_wire.hpp"
 #include "tidemill.hpp"
-#include "watched.hpp"
+#include "tb/support/watched.hpp"
 
 namespace tidemill::test {
 

@@ -3,7 +3,7 @@
 /// the first test and with one deliberate fault in each of the others.
 #include <gmock/gmock.h>
 
-#include "runtime_board.hpp"
+#include "tb/support/runtime_board.hpp"
 #include "tidemill/mad.hpp"
 
 namespace tidemill::test {

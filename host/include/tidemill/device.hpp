@@ -93,6 +93,10 @@ class Device {
   /// Progress::poll: readable when wait() would return; for an event loop.
   int event_fd() const;
 
+  /// A figure the device keeps itself, by name; 0 if it has none of that name. `cosim:` knows "cycles", those simulated so
+  /// far. Where the application polls, from the thread that does.
+  uint64_t counter(std::string_view name) const;
+
   /// Ports are numbered from 1; each carries one wire.
   Result<Port> open_port(unsigned number, std::unique_ptr<Wire> wire, PortOptions options = {});
 

@@ -74,6 +74,8 @@ class Backend {
   virtual uint32_t wake(uint32_t now) const = 0;
   /// Retries queued since opening.
   virtual uint64_t retried() const = 0;
+  /// Device::counter().
+  virtual uint64_t counter(std::string_view) const { return 0; }
   /// Time that has passed on a device that makes its own, since opening: a virtual clock keeps up with it.
   virtual std::optional<Nanoseconds> time() const { return std::nullopt; }
 };

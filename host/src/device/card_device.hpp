@@ -37,6 +37,7 @@ class CardDevice final : public Backend {
   bool pending() const override { return doorbells_.any() || !commands_.empty() || more_.load(std::memory_order_relaxed); }
   uint32_t wake(uint32_t now) const override;
   uint64_t retried() const override { return retried_; }
+  uint64_t counter(std::string_view name) const override { return card_->counter(name); }
   std::optional<Nanoseconds> time() const override { return card_->time(); }
 
  private:

@@ -23,6 +23,7 @@ std::size_t Device::poll(std::size_t budget) { return state_->own_thread() ? 0 :
 void Device::wait(Nanoseconds timeout) {
   if (!state_->own_thread()) state_->wait(timeout);
 }
+uint64_t Device::counter(std::string_view name) const { return state_->backend().counter(name); }
 int Device::event_fd() const { return state_->event_fd(); }
 
 Result<Port> Device::open_port(unsigned number, std::unique_ptr<Wire> wire, PortOptions options) {
