@@ -12,6 +12,9 @@ constexpr uint64_t kTickNs = 1024;
 /// A turn ends after this many cycles once there is news for the host, and in any case after the most.
 constexpr uint64_t kPatience = 64, kMost = 4096;
 
+/// Ticks the card follows the wall clock in one turn.
+constexpr uint32_t kMostFollowed = 1000;
+
 /// SystemC knows one simulation at a time.
 std::mutex& simulating() {
   static std::mutex mutex;
@@ -48,7 +51,11 @@ void CosimCard::skip(uint32_t ticks) {
 bool CosimCard::work(uint32_t now) {
   const std::lock_guard lock(simulating());
   const auto behind = [&] { return static_cast<int32_t>(now - platform_->tick()); };
-  if (follows_clock_ && behind() > 0) skip(static_cast<uint32_t>(behind()));
+  if (follows_clock_) {
+    const uint32_t passed = now - followed_;
+    followed_ = now;
+    if (passed != 0) skip(std::min(passed, kMostFollowed));
+  }
   if (!platform_->idle()) platform_->run(kMost, kPatience);
   if (!follows_clock_ && platform_->idle() && behind() > 0) {
     // Nothing happens before the first timer: as many idle cycles are one write.
@@ -56,7 +63,11 @@ bool CosimCard::work(uint32_t now) {
     skip(std::min(static_cast<uint32_t>(behind()), to_timer));
     platform_->run(kMost, kPatience);
   }
-  return !platform_->idle() || (!follows_clock_ && behind() > 0);
+  return follows_clock_ ? !platform_->quiet() : !platform_->idle() || behind() > 0;
+}
+
+std::optional<uint32_t> CosimCard::wake(uint32_t now) const {
+  return follows_clock_ ? now + (platform_->wake() - platform_->tick()) : platform_->wake();
 }
 
 std::optional<Nanoseconds> CosimCard::time() const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The simulated card behind the `cosim:` device. Its time is simulated time. On a virtual clock the clock keeps up with
-/// it, and idle time is skipped up to the next timer; on a real clock the card's tick follows the wall clock.
+/// it, and idle time is skipped up to the next timer. On a real clock the card's tick follows the wall clock, but by no more
+/// than a millisecond a turn: turning an idle timeout wheel takes the simulation longer than real time, and what lags
+/// too far behind is let go. Timers may be late then, never early.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -19,8 +21,9 @@ class CosimCard final : public device::Card {
   void write(uint32_t offset, uint32_t value) override;
   std::unique_ptr<device::CardMemory> memory(std::size_t bytes) override { return platform_->memory().allocate(bytes); }
   bool work(uint32_t now) override;
-  std::optional<uint32_t> wake(uint32_t) const override { return platform_->wake(); }
+  std::optional<uint32_t> wake(uint32_t now) const override;
   std::optional<Nanoseconds> time() const override;
+  bool failed() override { return platform_->failed(); }
   uint64_t counter(std::string_view name) const override { return name == "cycles" ? platform_->cycles() : 0; }
 
  private:
@@ -30,6 +33,7 @@ class CosimCard final : public device::Card {
   std::unique_ptr<Platform> platform_;
   uint64_t started_at_ = 0;  ///< Cycle at which the tick began to run.
   uint64_t skipped_ = 0;     ///< Ticks.
+  uint32_t followed_ = 0;    ///< Tick of the wall clock at the last turn.
 };
 
 }  // namespace tidemill::sim

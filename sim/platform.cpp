@@ -94,8 +94,10 @@ void Platform::write_register(uint32_t offset, uint32_t value) { accesses_.push_
 uint32_t Platform::read_register(uint32_t offset) {
   accesses_.push_back({false, offset, 0});
   read_value_.reset();
-  while (!read_value_) run(16, 0);
-  return *read_value_;
+  while (!read_value_) run(1024, 1024);
+  const uint32_t value = *read_value_;
+  read_value_.reset();
+  return value;
 }
 
 void Platform::run(uint64_t cycles, uint64_t patience) {
@@ -106,14 +108,13 @@ void Platform::run(uint64_t cycles, uint64_t patience) {
   sc_core::sc_start(sc_core::sc_time(options_.period_ns * static_cast<double>(cycles), sc_core::SC_NS));
 }
 
-bool Platform::idle() const {
-  return shell_->idle_o && accesses_.empty() && mmio_ == Mmio::idle && link_.idle() &&
-         static_cast<int32_t>(shell_->wake_o - shell_->now_o) > 0;
-}
+bool Platform::quiet() const { return shell_->quiet_o && accesses_.empty() && mmio_ == Mmio::idle && link_.idle(); }
+bool Platform::idle() const { return shell_->idle_o && quiet() && static_cast<int32_t>(shell_->wake_o - shell_->now_o) > 0; }
 
 uint32_t Platform::tick() const { return shell_->now_o; }
 uint32_t Platform::wake() const { return shell_->wake_o; }
 bool Platform::interrupt() const { return shell_->interrupt_o; }
+bool Platform::failed() const { return shell_->failed_o; }
 
 void Platform::cycle() {
   drive();

@@ -40,7 +40,9 @@ class Platform {
 
   /// Runs up to `cycles`, but no longer than until nothing moves, or, after `patience`, until something was written for the host.
   void run(uint64_t cycles, uint64_t patience);
-  /// Nothing moves until the host or a timer does something.
+  /// Nothing moves but timers.
+  bool quiet() const;
+  /// Nothing moves until the host does something or time passes.
   bool idle() const;
 
   uint64_t cycles() const { return cycles_; }
@@ -48,6 +50,7 @@ class Platform {
   uint32_t tick() const;
   uint32_t wake() const;  ///< First tick at which a bank has timer work.
   bool interrupt() const;
+  bool failed() const;
 
   const PcieLink& link() const { return link_; }
   const Probe& probe() const { return probe_; }

@@ -54,6 +54,7 @@ module tidemill_bank_port #(
   output logic [31:0]         wake_o,              /// First tick at which the bank has timer work.
   output logic [7:0]          descriptors_o,       /// That wait.
   output logic [7:0]          responses_o,         /// That wait.
+  output logic                quiet_o,             /// Nothing but timers.
   output logic                idle_o
 );
   localparam int unsigned Sources = 7;
@@ -242,7 +243,9 @@ module tidemill_bank_port #(
   end
 
   assign flush_busy_o = flushing_q || valid_o;
-  assign idle_o = state_q == Idle && !valid_o && d_occupancy == '0 && r_occupancy == '0 && wants == '0;
+  assign quiet_o = (state_q == Idle || event_q.kind == tidemill_abi::EventKindTick) && !valid_o && d_occupancy == '0
+                && r_occupancy == '0 && {wants[6], wants[4:0]} == '0;
+  assign idle_o  = state_q == Idle && quiet_o && !wants[5];
 
   logic unused;
   assign unused = &{1'b0, header, report, command, ticks_left, action};

@@ -35,7 +35,7 @@ module tidemill_descriptor_fetch #(
   localparam int unsigned Width = LaneBits + 32 + 320;
 
   logic [LaneBits+3+32-1:0] grants [Depth];
-  logic [DepthBits:0] ask_q, arrive_q, out_q;
+  logic [DepthBits:0] ask_q, arrive_q, out_q, waiting;
   logic room, asked, put_ready, fifo_valid, fifo_ready, line_valid_q;
   logic [2:0] flags;
   logic [LaneBits-1:0] lane;
@@ -91,7 +91,8 @@ module tidemill_descriptor_fetch #(
   assign descriptor_o  = fifo_data[319:0];
   assign {index_lane_o, index_o} = fifo_data[Width-1:320];
   assign idle_o        = ask_q == out_q;
-  assign waiting_o     = 8'(ask_q - out_q);
+  assign waiting       = ask_q - out_q;
+  assign waiting_o     = 8'(waiting);
 
   logic unused;
   assign unused = &{1'b0, occupancy, descriptor};

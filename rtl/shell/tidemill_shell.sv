@@ -55,6 +55,7 @@ module tidemill_shell #(
   output logic                 m_axi_bready_o,
   input  wire  [1:0]           m_axi_bresp_i,
   output logic                 interrupt_o,
+  output logic                 failed_o,   /// The device has stopped; register `failure` says why.
   // Kernels
   output logic                 kernel_reset_o,
   output logic                 arbiter_event_valid_o,
@@ -71,6 +72,7 @@ module tidemill_shell #(
   input  wire  [Banks*256-1:0] bank_action_i,
   // For simulation and measuring
   output logic                 idle_o,
+  output logic                 quiet_o,    /// Idle but for timers.
   output logic [31:0]          wake_o,     /// First tick at which a bank has timer work.
   output logic [31:0]          now_o,
   output logic [95:0]          waiting_o   /// 16 bits each: descriptors, responses at banks; descriptors in fetch; window credits; retries; turns.
@@ -90,6 +92,7 @@ module tidemill_shell #(
   logic [$clog2(Patience):0] reset_count_q;
   logic rst, reset_request, resetting, reads_idle, writes_idle;
 
+  assign failed_o       = failure;
   assign rst            = reset_q == Holding;
   assign resetting      = reset_q != Running;
   assign kernel_reset_o = rst;
@@ -433,7 +436,7 @@ module tidemill_shell #(
   // ------------------------------------------------------------ banks
   localparam int unsigned Actions = Banks + 3;  // banks, flush done, unsolicited, port event
   localparam int unsigned ActionWidth = 256 + 3;
-  logic [Banks-1:0] flush_busy, rehash_valid, rehash_ready, rehashed_valid, event_done, bank_idle;
+  logic [Banks-1:0] flush_busy, rehash_valid, rehash_ready, rehashed_valid, event_done, bank_idle, bank_quiet;
   logic [Banks*64-1:0] rehash_tid;
   logic [63:0] rehashed;
   logic flush_start, flush_idle;
@@ -484,7 +487,7 @@ module tidemill_shell #(
       .valid_o(valid), .ready_i(action_ready[b]), .action_o(out), .sent_o(was_sent),
       .descriptor_o(was_descriptor), .no_room_o(no_room),
       .event_done_o(event_done[b]), .wake_o(wakes[b*32+:32]),
-      .descriptors_o(descriptors_waiting[b*8+:8]), .responses_o(responses_waiting[b*8+:8]), .idle_o(bank_idle[b])
+      .descriptors_o(descriptors_waiting[b*8+:8]), .responses_o(responses_waiting[b*8+:8]), .quiet_o(bank_quiet[b]), .idle_o(bank_idle[b])
     );
     assign in_turn         = turn_valid && turn == BankBits'(b);
     assign action_valid[b] = valid && (!was_descriptor || in_turn);
@@ -609,9 +612,10 @@ module tidemill_shell #(
       if ($signed(wakes[b*32+:32] - wake_o) < 0) wake_o = wakes[b*32+:32];
     end
   end
-  assign idle_o = !resetting && reads_idle && writes_idle && reader_idle == '1 && lanes_idle && arbiter_idle && fetch_idle && turn_occupancy == '0
+  assign idle_o  = quiet_o && bank_idle == '1;
+  assign quiet_o = !resetting && reads_idle && writes_idle && reader_idle == '1 && lanes_idle && arbiter_idle && fetch_idle && turn_occupancy == '0
                && descriptor_hash_idle && received_hash_idle && rehash_idle && !hashed_valid && !unsolicited_out_valid
-               && window_occupancy == '0 && retry_occupancy == '0 && bank_idle == '1 && flush_idle && !action_any
+               && window_occupancy == '0 && retry_occupancy == '0 && bank_quiet == '1 && flush_idle && !action_any
                && ring_writer_idle == '1 && index_idle && !command_valid && !sent_valid && !header_any
                && !doorbell_valid && !reg_write;
 

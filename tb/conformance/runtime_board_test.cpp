@@ -278,7 +278,7 @@ TEST_F(RuntimeBoardCatches, ACallbackAfterDeregistration) {
   board_->closing(agent_);
   complete(p, SendStatus::flushed);
   board_->deregistered(agent_);
-  board_->event_begins(agent_);
+  board_->event_begins(agent_, PortEvent::wire_lost);
   expect_caught("I15 silence after deregistration: port event");
 }
 
@@ -303,7 +303,7 @@ TEST_F(RuntimeBoardCatches, APostAcceptedOnAClosingAgent) {
 }
 
 TEST_F(RuntimeBoardCatches, ADeregistrationThatWaitsInACallback) {
-  board_->event_begins(agent_);
+  board_->event_begins(agent_, PortEvent::wire_lost);
   board_->closing(agent_);
   board_->deregister_result(agent_, Errc::ok);
   expect_caught("I18");

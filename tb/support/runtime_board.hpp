@@ -75,7 +75,7 @@ class RuntimeBoard {
   void receive_ends(Serial send);
   uint64_t completion_begins(Key agent, const SendCompletion& c);
   void callback_ends();
-  void event_begins(Key agent);
+  void event_begins(Key agent, PortEvent event);
   /// The end of call() or request(): there is no callback.
   uint64_t call_ended(Key agent, Serial send, const SendCompletion& c);
   void call_failed(Serial send);
@@ -192,6 +192,7 @@ class RuntimeBoard {
   std::map<std::pair<Qp, uint8_t>, Group> groups_;
   std::set<Queue*> listed_;
   std::unordered_map<Queue*, Agent*> owner_;
+  bool device_failed_ = false;  ///< Told to agents though no wire has said so: what the device knew is gone with it.
   bool removed_ = false, port_closing_ = false;
   std::thread::id callback_thread_{};
   unsigned callback_depth_ = 0;

@@ -246,7 +246,7 @@ class Port {
       };
     if (r.on_port_event)
       r.on_port_event = [board = board_, key, tell = std::move(r.on_port_event)](PortEvent e) {
-        board->event_begins(key);
+        board->event_begins(key, e);
         tell(e);
         board->callback_ends();
       };

@@ -32,6 +32,8 @@ class BackendSink {
   virtual void complete(const abi::Completion& c) = 0;
   /// A received MAD that went nowhere; its buffer is free again.
   virtual void drop(abi::Cause cause, unsigned port, uint16_t buffer) = 0;
+  /// The device has stopped for good: it completes nothing any more.
+  virtual void failed(const std::string& why) = 0;
 
  protected:
   ~BackendSink() = default;

@@ -36,6 +36,8 @@ class Card {
   virtual bool work(uint32_t now) = 0;
   /// First tick at which a timer of the card may need work() again; nothing if the card works by itself.
   virtual std::optional<uint32_t> wake(uint32_t now) const = 0;
+  /// The card has stopped: register `failure` says why.
+  virtual bool failed() = 0;
   /// Device::counter().
   virtual uint64_t counter(std::string_view) const { return 0; }
   /// Time that has passed on the card since the tick began to run, for a card that makes its own time.

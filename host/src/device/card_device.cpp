@@ -109,12 +109,14 @@ void CardDevice::sent(const abi::Sent& s, uint32_t) { sent_ring_->put(s); }
 void CardDevice::received(const abi::Received& r, uint32_t) { received_rings_[r.qp() ? 1 : 0]->put(r); }
 
 bool CardDevice::progress(uint32_t now) {
+  if (failed_) return false;
   doorbells_.collect([this](uint32_t lane, uint32_t producer) { card_->write(abi::reg::lane_doorbell + 4 * lane, producer); });
   take_commands(now);
   sent_ring_->flush();
   for (const auto& ring : received_rings_) ring->flush();
   bool more = card_->work(now);
   more |= collect();
+  if (card_->failed()) fail();
   more |= sent_ring_->waiting() || command_ring_->waiting() || received_rings_[0]->waiting() || received_rings_[1]->waiting();
   more_.store(more, std::memory_order_relaxed);
   return more;
@@ -128,6 +130,17 @@ bool CardDevice::collect() {
   }
   for (abi::Completion c; completion_ring_->take(c); any = true) handle(c);
   return any;
+}
+
+void CardDevice::fail() {
+  static constexpr const char* kReasons[abi::kFailureCount] = {"no reason", "a read of host memory failed", "a write of host memory failed",
+                                                               "host memory does not answer"};
+  const uint32_t reason = card_->read(abi::reg::failure);
+  const uint64_t address = uint64_t{card_->read(abi::reg::failure_address_high)} << 32 | card_->read(abi::reg::failure_address_low);
+  failed_ = true;
+  more_.store(false, std::memory_order_relaxed);
+  runtime_->failed(fmt::format("{}: the card has stopped: {} (address {:#x})", card_->kind(),
+                               reason < abi::kFailureCount ? kReasons[reason] : "unknown reason", address));
 }
 
 void CardDevice::handle(const abi::Completion& c) {

@@ -49,6 +49,7 @@ class CardDevice final : public Backend {
   const std::atomic<uint32_t>* indices() const { return reinterpret_cast<const std::atomic<uint32_t>*>(index_memory_->host()); }
   const std::atomic<uint32_t>& taken(abi::Ring ring) const { return indices()[capabilities_.lanes + static_cast<uint32_t>(ring)]; }
   bool collect();
+  void fail();
   void handle(const abi::Completion& c);
 
   std::unique_ptr<Card> card_;
@@ -67,6 +68,7 @@ class CardDevice final : public Backend {
   std::unique_ptr<IncomingRing<abi::Completion, 3>> completion_ring_;
   std::unique_ptr<IncomingRing<abi::Transmit, 0>> transmit_ring_;
   uint64_t retried_ = 0;
+  bool failed_ = false;
   std::atomic<bool> more_{false};
 };
 

@@ -292,6 +292,7 @@ void AgentState::send_completed(const SendCompletion& c) {
 }
 
 bool AgentState::try_close() {
+  if (device_->failed()) return accepted_.load(std::memory_order_acquire) == ended_.load(std::memory_order_relaxed);
   if (!commands_sent_) {
     // Drain the lanes, then flush what has left them. A full command ring: the next pass tries again.
     for (Lane& lane : lanes_) {

@@ -106,9 +106,10 @@ std::size_t DeviceState::poll(std::size_t budget) {
     feed_reports(tick);
     busy |= backend_->progress(tick);
     if (const auto time = backend_->time()) options_.clock->advance_to(start_ + *time);
+    if (failing_) fail();
     busy |= run_callbacks() != 0;
     busy |= close_agents();
-    more = busy || (moves-- > 0 && advance_virtual_time());
+    more = busy || failing_ || (moves-- > 0 && advance_virtual_time());
   }
   const std::size_t ran = callbacks_ - before;
   // Asked here, where ports and wires are ours; wait() only sleeps.
@@ -226,7 +227,7 @@ void DeviceState::finish_send(const abi::Completion& c) {
   // Free before the callback, which may want to send. A cancel can end a send whose descriptor still stands in its
   // lane: its slot waits until that has gone by, or the name could come back while the old one lives.
   const uint32_t fetched = agent.consumed(record.lane).load(std::memory_order_acquire);
-  if (static_cast<int32_t>(record.position - fetched) >= 0)
+  if (!failed_ && static_cast<int32_t>(record.position - fetched) >= 0)
     quarantine_.push_back({c.slot(), record.position, agent.shared_from_this(), record.lane});
   else
     slots_.give_back(c.slot());
@@ -237,6 +238,33 @@ void DeviceState::finish_send(const abi::Completion& c) {
   else
     agent.registration().on_send(done);
   agent.send_completed(done);
+}
+
+/// The device will say no more: its part is done here. Tries stay the wire's until it has reported them.
+void DeviceState::fail() {
+  // First the event, in the next pass the completions: an agent knows why its sends are flushed.
+  if (failed_) {
+    failing_ = false;
+    complete_all();
+    return;
+  }
+  failed_ = true;
+  for (const auto& port : ports_)
+    if (port) port->event(PortEvent::device_removed);
+}
+
+void DeviceState::complete_all() {
+  quarantine_.clear();  // no lane moves any more
+  for (uint32_t slot = 0; slot < capabilities_.slots; ++slot) {
+    const uint32_t state = slots_.record(slot).state.load(std::memory_order_acquire);
+    if ((state & SendRecord::kLive) == 0) continue;
+    abi::Completion c;
+    c.kind(abi::CompletionKind::send);
+    c.slot(static_cast<uint16_t>(slot));
+    c.generation(SendRecord::generation_of(state));
+    c.status(abi::Status::flushed);
+    completions_.push_back(c);
+  }
 }
 
 void DeviceState::release_quarantine() {
@@ -441,7 +469,7 @@ bool DeviceState::close_agents() {
 
 void DeviceState::tell_agents(PortState& port, PortEvent event) {
   for (const auto& agent : agents_of(port)) {
-    if (event == PortEvent::device_removed) to_flush_.push_back(agent);
+    if (event == PortEvent::device_removed && !failed_) to_flush_.push_back(agent);
     if (!agent->registration().on_port_event) continue;
     ++callbacks_;
     agent->registration().on_port_event(event);

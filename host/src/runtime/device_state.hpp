@@ -45,6 +45,8 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   bool own_thread() const { return options_.progress == Progress::thread; }
   /// True inside a callback of this device.
   bool in_callback() const { return InCallback::of(this); }
+  /// The device has stopped: what was outstanding has completed as flushed. For whoever makes progress.
+  bool failed() const { return failed_; }
 
   // --- for agents; any thread
   device::Backend& backend() { return *backend_; }
@@ -73,6 +75,7 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   void transmit(const abi::Transmit& t) override;
   void complete(const abi::Completion& c) override { completions_.push_back(c); }
   void drop(abi::Cause cause, unsigned port, uint16_t buffer) override;
+  void failed(const std::string&) override { failing_ = true; }
 
  private:
   /// Keeps everyone from making progress, to change what progress uses. Not in a callback, which has progress already.
@@ -94,6 +97,8 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   void deliver_response(const abi::Completion& c);
   void finish_send(const abi::Completion& c);
   void tell_agents(PortState& port, PortEvent event);
+  void fail();
+  void complete_all();
   void release_quarantine();
   bool close_agents();
   bool advance_virtual_time();
@@ -139,6 +144,8 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   std::atomic<int64_t> cached_now_{0};
   std::atomic<int64_t> idle_until_{0};  ///< When the next pass has something to do for sure.
   std::size_t callbacks_ = 0;
+  bool failing_ = false;  ///< The device has said so, the agents do not know yet.
+  bool failed_ = false;
 
   std::mutex closing_mutex_;
   std::vector<std::shared_ptr<AgentState>> closing_queue_;

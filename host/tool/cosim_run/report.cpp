@@ -44,7 +44,10 @@ std::string terminal_summary(const Options& o, const Result& r) {
   std::vector<double> shares;
   for (const AgentStats& a : r.agents) shares.push_back(static_cast<double>(a.tries));
   fmt::format_to(to, "Jain's index of the agents' shares {:.4f}\n", jain_index(shares));
-  for (const std::string& v : r.violations) fmt::format_to(to, "BROKEN: {}\n", v);
+  constexpr std::size_t kShown = 12;
+  for (std::size_t i = 0; i < std::min(r.violations.size(), kShown); ++i) fmt::format_to(to, "BROKEN: {}\n", r.violations[i]);
+  if (r.violations.size() > kShown) fmt::format_to(to, "and {} more (--json tells all)\n", r.violations.size() - kShown);
+  if (r.device_failed) fmt::format_to(to, "the device has failed: its agents were told, every accepted send has completed\n");
   if (!r.stopped.empty()) fmt::format_to(to, "STOPPED: {}\n", r.stopped);
   if (!r.passed()) fmt::format_to(to, "this run again: {}\nwith a waveform of its end: {} --trace failure.fst --trace-from {}\n", replay_command(o), replay_command(o),
                                   r.device.is_object() ? r.device.value("cycles", uint64_t{0}) - std::min<uint64_t>(r.device.value("cycles", uint64_t{0}), 20'000) : 0);
@@ -57,6 +60,7 @@ nlohmann::json json_report(const Options& o, const Result& r) {
   j["replay"] = replay_command(o);
   j["violations"] = r.violations;
   j["stopped"] = r.stopped;
+  j["device_failed"] = r.device_failed;
   j["accepted"] = r.accepted;
   j["completed"] = r.completed;
   j["mads"] = r.mads();

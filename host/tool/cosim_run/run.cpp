@@ -140,7 +140,9 @@ tidemill::Result<Result> run(const Options& options, const std::function<void(co
       device->poll();
       if (result.completed != seen) last_news = clock->now();
       seen = result.completed;
-      if (removed) result.stopped = "the device has failed";
+      result.device_failed = removed;
+      if (removed && options.axi_errors == 0) result.stopped = "the device has failed";
+      if (removed) break;
       if (clock->now() - last_news > kPatience) result.stopped = fmt::format("no completion for {} ms of simulated time", kPatience / 1ms);
       if (!result.stopped.empty()) break;
       const PortStats now = port.stats();
