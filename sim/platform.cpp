@@ -3,7 +3,9 @@
 
 #include "sim/statistics.hpp"
 
+#include <cstdlib>
 #include <cstring>
+#include <set>
 #include <string>
 
 // Verilator expects SystemC's names without their namespace.
@@ -54,6 +56,17 @@ class Platform::Clock : public sc_core::sc_module {
   const sc_core::sc_time period_;
 };
 
+/// Platforms that live when the program ends still leave a whole waveform.
+namespace {
+std::set<VerilatedFstC*>& open_traces() {
+  static auto* const traces = new std::set<VerilatedFstC*>;
+  return *traces;
+}
+void close_traces() {
+  for (VerilatedFstC* trace : open_traces()) trace->close();
+}
+}  // namespace
+
 Platform::Platform(Options options)
     : options_(std::move(options)), link_(*memory_, options_), random_(options_.seed), verilated_(std::make_unique<VerilatedContext>()) {
   context_ = std::make_unique<sc_core::sc_simcontext>();
@@ -72,6 +85,8 @@ Platform::Platform(Options options)
     trace_ = std::make_unique<VerilatedFstC>();
     shell_->trace(trace_.get(), 99);
     trace_->open(options_.trace.c_str());
+    if (open_traces().empty()) std::atexit(close_traces);
+    open_traces().insert(trace_.get());
   }
   shell_->rst_i = 1;
   run(kResetCycles, kResetCycles);
@@ -81,7 +96,10 @@ Platform::Platform(Options options)
 
 Platform::~Platform() {
   sc_core::sc_curr_simcontext = context_.get();
-  if (trace_) trace_->close();
+  if (trace_) {
+    trace_->close();
+    open_traces().erase(trace_.get());
+  }
   if (!options_.statistics.empty()) write_statistics(*this, options_.statistics);
   shell_->final();
   clock_.reset();
@@ -89,10 +107,12 @@ Platform::~Platform() {
   banks_.clear();
 }
 
-void Platform::write_register(uint32_t offset, uint32_t value) { accesses_.push_back({true, offset, value}); }
+void Platform::write_register(uint32_t offset, uint32_t value, uint8_t strobe) {
+  accesses_.push_back({true, offset, value, strobe});
+}
 
 uint32_t Platform::read_register(uint32_t offset) {
-  accesses_.push_back({false, offset, 0});
+  accesses_.push_back({false, offset, 0, 0});
   read_value_.reset();
   while (!read_value_) run(1024, 1024);
   const uint32_t value = *read_value_;
@@ -115,6 +135,7 @@ uint32_t Platform::tick() const { return shell_->now_o; }
 uint32_t Platform::wake() const { return shell_->wake_o; }
 bool Platform::interrupt() const { return shell_->interrupt_o; }
 bool Platform::failed() const { return shell_->failed_o; }
+uint64_t Platform::waiting(unsigned i) const { return shell_->waiting_o[i / 2] >> (i % 2 * 16) & 0xffffu; }
 
 void Platform::cycle() {
   drive();
@@ -133,8 +154,7 @@ void Platform::cycle() {
     probe_.reset();
   }
   kernels_in_reset_ = shell_->kernel_reset_o;
-  const auto waits = [&](unsigned i) -> uint64_t { return shell_->waiting_o[i / 2] >> (i % 2 * 16) & 0xffffu; };
-  probe_.waiting({waits(0), waits(1), waits(2), waits(3), waits(4), waits(5), link_.reads_in_flight()});
+  probe_.waiting({waiting(0), waiting(1), waiting(2), waiting(3), waiting(4), waiting(5), link_.reads_in_flight()});
   const bool news = cycles_ >= patience_until_ && link_.lines_written() != lines_seen_;
   if (cycles_ >= run_until_ || news || read_value_ || idle()) sc_core::sc_pause();
 }
@@ -187,7 +207,7 @@ void Platform::drive() {
   if (mmio_ == Mmio::address) {
     s.s_axi_awaddr_i = s.s_axi_araddr_i = static_cast<uint16_t>(accesses_.front().offset);
     s.s_axi_wdata_i = accesses_.front().value;
-    s.s_axi_wstrb_i = 0xf;
+    s.s_axi_wstrb_i = accesses_.front().strobe;
   }
 }
 
@@ -242,6 +262,7 @@ void Platform::hand_over() {
     }
   } else if (mmio_ == Mmio::answer) {
     if (accesses_.front().is_write ? s.s_axi_bvalid_o : s.s_axi_rvalid_o) {
+      last_response_ = static_cast<Response>(accesses_.front().is_write ? s.s_axi_bresp_o : s.s_axi_rresp_o);
       if (accesses_.front().is_write)
         probe_.register_written(accesses_.front().offset, accesses_.front().value);
       else

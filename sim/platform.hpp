@@ -34,9 +34,12 @@ class Platform {
 
   HostMemory& memory() { return *memory_; }
 
-  void write_register(uint32_t offset, uint32_t value);
+  /// Posted: done in order with other accesses.
+  void write_register(uint32_t offset, uint32_t value, uint8_t strobe = 0xf);
   /// Runs until the register has been read.
   uint32_t read_register(uint32_t offset);
+  /// How the last access was answered.
+  Response last_response() const { return last_response_; }
 
   /// Runs up to `cycles`, but no longer than until nothing moves, or, after `patience`, until something was written for the host.
   void run(uint64_t cycles, uint64_t patience);
@@ -51,6 +54,8 @@ class Platform {
   uint32_t wake() const;  ///< First tick at which a bank has timer work.
   bool interrupt() const;
   bool failed() const;
+  /// What stands in queue `i` of the shell's output `waiting_o`.
+  uint64_t waiting(unsigned i) const;
 
   const PcieLink& link() const { return link_; }
   const Probe& probe() const { return probe_; }
@@ -65,6 +70,7 @@ class Platform {
     bool is_write;
     uint32_t offset;
     uint32_t value;
+    uint8_t strobe;
   };
   void cycle();
   void drive();
@@ -91,6 +97,7 @@ class Platform {
   enum class Mmio { idle, address, answer } mmio_ = Mmio::idle;
   bool address_sent_ = false, data_sent_ = false;
   std::optional<uint32_t> read_value_;
+  Response last_response_ = Response::okay;
   bool kernels_in_reset_ = true;
 };
 

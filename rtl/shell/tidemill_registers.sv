@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The register file (docs/abi.md): what the host sets, what it reads, the counters, reset, failure and interrupt.
 // A write is of 32 bits or refused; an address without a register, too: SLVERR, counted, nothing else happens.
-// A doorbell's answer comes when the lane table has taken it. Latency of everything else: one cycle.
+// A doorbell's answer comes when the lane table has taken it, that of a write during a reset when the reset is over. Latency of everything else: one cycle.
 `default_nettype none
 
 module tidemill_registers #(
@@ -109,9 +109,9 @@ module tidemill_registers #(
   assign doorbell         = write_i && whole && in_doorbells;
   assign doorbell_valid_o = doorbell && !resetting_i;
   assign doorbell_lane_o  = write_address_i[2+:LaneBits];
-  assign write_done_o     = write_i && (!doorbell || doorbell_ready_i || resetting_i);
+  assign write_done_o     = write_i && !resetting_i && (!doorbell || doorbell_ready_i);
   assign write_response_o = whole && known ? Okay : SlaveError;
-  assign writes           = write_done_o && whole && known && !resetting_i;
+  assign writes           = write_done_o && whole && known;
   assign write_data_o     = write_data_i;
 
   assign reset_o                = writes && write_address_i == tidemill_abi::RegReset && write_data_i[0];

@@ -95,10 +95,12 @@ std::size_t DeviceState::poll(std::size_t budget) {
   const std::shared_ptr<DeviceState> self = shared_from_this();  // a callback may drop the last handle
   sleeper_.awake();
   const std::size_t before = callbacks_;
+  bool busy = false;
   // On a virtual clock an outstanding send is always a reason to let time pass; the application's turn comes all the same.
-  unsigned moves = 16;
-  for (bool more = true; more && callbacks_ - before < budget;) {
-    bool busy = false;
+  // So is a device that is busy without an end: a poll ends, whatever happens.
+  unsigned moves = 16, passes = 1024;
+  for (bool more = true; more && passes-- > 0 && callbacks_ - before < budget;) {
+    busy = false;
     for (const auto& port : ports_)
       if (port) busy |= port->poll_wire();
     cached_now_.store(options_.clock->now().count(), std::memory_order_relaxed);
@@ -113,7 +115,7 @@ std::size_t DeviceState::poll(std::size_t budget) {
   }
   const std::size_t ran = callbacks_ - before;
   // Asked here, where ports and wires are ours; wait() only sleeps.
-  const Nanoseconds idle = ran < budget ? until_next_event() : Nanoseconds(0);
+  const Nanoseconds idle = ran < budget && !busy ? until_next_event() : Nanoseconds(0);
   idle_until_.store((options_.clock->now() + idle).count(), std::memory_order_relaxed);
   if (sleeper_.exposed()) sleeper_.arm(idle);
   progressing_.clear(std::memory_order_release);

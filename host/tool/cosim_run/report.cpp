@@ -50,7 +50,7 @@ std::string terminal_summary(const Options& o, const Result& r) {
   if (r.device_failed) fmt::format_to(to, "the device has failed: its agents were told, every accepted send has completed\n");
   if (!r.stopped.empty()) fmt::format_to(to, "STOPPED: {}\n", r.stopped);
   if (!r.passed()) fmt::format_to(to, "this run again: {}\nwith a waveform of its end: {} --trace failure.fst --trace-from {}\n", replay_command(o), replay_command(o),
-                                  r.device.is_object() ? r.device.value("cycles", uint64_t{0}) - std::min<uint64_t>(r.device.value("cycles", uint64_t{0}), 20'000) : 0);
+                                  r.cycles - std::min<uint64_t>(r.cycles, 20'000));
   return out;
 }
 
@@ -60,6 +60,7 @@ nlohmann::json json_report(const Options& o, const Result& r) {
   j["replay"] = replay_command(o);
   j["violations"] = r.violations;
   j["stopped"] = r.stopped;
+  j["cycles"] = r.cycles;
   j["device_failed"] = r.device_failed;
   j["accepted"] = r.accepted;
   j["completed"] = r.completed;

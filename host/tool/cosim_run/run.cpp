@@ -95,8 +95,15 @@ std::string device_uri(const Options& o, const std::string& statistics) {
   return uri;
 }
 
+struct Held {
+  SimulatedFabric fabric;
+  Device device;
+  test::Port port;
+  std::vector<std::unique_ptr<Client>> clients;
+};
+
 /// No completion for so long in simulated time: something hangs.
-constexpr Nanoseconds kPatience = 200ms;
+constexpr Nanoseconds kPatience = 20ms;
 
 }  // namespace
 
@@ -119,14 +126,17 @@ tidemill::Result<Result> run(const Options& options, const std::function<void(co
       .receive_buffers = PortOptions{}.receive_buffers,
       .slots = device->info().slots,
       .polled = true});
+  // On the heap: a device that stands still would not let go of them, see below.
+  auto* const held = new Held{std::move(*fabric), std::move(*device), {}, {}};
   {
-    auto opened = device->open_port(1, std::make_unique<test::WatchedWire>(board, std::move(wire).value()));
+    auto opened = held->device.open_port(1, std::make_unique<test::WatchedWire>(board, std::move(wire).value()));
     if (!opened) return opened.error();
-    test::Port port(board, std::move(opened).value());
+    held->port = test::Port(board, std::move(opened).value());
+    test::Port& port = held->port;
+    auto& clients = held->clients;
     uint64_t left = options.transactions;
-    std::vector<std::unique_ptr<Client>> clients;
     for (unsigned i = 0; i < options.agents; ++i) {
-      clients.push_back(std::make_unique<Client>(*fabric, result, left, i, options));
+      clients.push_back(std::make_unique<Client>(held->fabric, result, left, i, options));
       if (Error e = clients.back()->open(port); e.code != Errc::ok) return e;
     }
     Nanoseconds last_news = clock->now();
@@ -137,7 +147,7 @@ tidemill::Result<Result> run(const Options& options, const std::function<void(co
         client->turn(clock->now());
         removed |= client->removed();
       }
-      device->poll();
+      held->device.poll();
       if (result.completed != seen) last_news = clock->now();
       seen = result.completed;
       result.device_failed = removed;
@@ -146,17 +156,26 @@ tidemill::Result<Result> run(const Options& options, const std::function<void(co
       if (clock->now() - last_news > kPatience) result.stopped = fmt::format("no completion for {} ms of simulated time", kPatience / 1ms);
       if (!result.stopped.empty()) break;
       const PortStats now = port.stats();
-      progress({result.completed, now.transmitted + now.received, device->counter("cycles")});
+      progress({result.completed, now.transmitted + now.received, held->device.counter("cycles")});
     }
+    result.cycles = held->device.counter("cycles");
     for (const auto& client : clients) result.agents.push_back(client->stats());
+    result.port = port.stats();
+    result.fabric = held->fabric.counters();
+    result.simulated = clock->now();
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    // Deregistering would wait for what does not come: everything stays as it is until the program ends.
+    if (!result.stopped.empty()) return result;
     for (const auto& client : clients)
       if (const Errc e = client->close(); e != Errc::ok) result.violations.push_back(fmt::format("deregistration failed: {}", describe(e)));
     result.port = port.stats();
+    clients.clear();
+    port = test::Port();
   }
   board->finish();
-  result.fabric = fabric->counters();
+  result.fabric = held->fabric.counters();
   result.simulated = clock->now();
-  device = Error{Errc::device_failed, "closed"};  // writes its statistics
+  delete held;  // the device writes its statistics
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   if (std::ifstream file(statistics); file) result.device = nlohmann::json::parse(file, nullptr, false);
   std::filesystem::remove(statistics);

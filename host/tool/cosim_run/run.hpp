@@ -31,6 +31,7 @@ struct Result {
   std::vector<std::string> violations;  ///< What the board found.
   std::string stopped;                  ///< Why the run did not end by itself, if it did not.
   bool device_failed = false;           ///< Loudly, as it must where accesses to host memory fail.
+  uint64_t cycles = 0;
   uint64_t accepted = 0, completed = 0, received = 0;
   std::array<uint64_t, kSendStatuses> by_status{};
   std::vector<AgentStats> agents;
