@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The full transaction of one bank: descriptor, sent, response, against the number of sends outstanding, whose responses
-/// come in random order. Tick events are issued whenever the bank asks for one.
+/// The full transaction of one bank: descriptor, sent, response, against the number of sends outstanding, whose
+/// responses come in random order. Tick events are issued whenever the bank asks for one.
 #include <array>
 #include <vector>
 
@@ -46,7 +46,8 @@ void BankTransaction(benchmark::State& state) {
     Live& on_its_way = sends.wire[turn];
     failed += bank.received(done.tid, BankShell::hash(done.tid)) != abi::ActionKind::respond_complete;
     const Live next = sends.after(done);
-    failed += bank.descriptor(next.slot, next.generation, next.tid, BankShell::hash(next.tid)) != abi::ActionKind::transmit;
+    failed +=
+        bank.descriptor(next.slot, next.generation, next.tid, BankShell::hash(next.tid)) != abi::ActionKind::transmit;
     failed += bank.sent(on_its_way.slot, on_its_way.generation) != abi::ActionKind::none;
     done = on_its_way;
     on_its_way = next;
@@ -60,7 +61,8 @@ void BankTransaction(benchmark::State& state) {
 }
 BENCHMARK(BankTransaction)->Name("Transaction/tidemill_bank")->Apply(outstanding);
 
-/// The same events in batches, as from rings, and what each will touch is fetched a batch ahead: how the soft engine does it.
+/// The same events in batches, as from rings, and what each will touch is fetched a batch ahead: how the soft engine
+/// does it.
 void BankTransactionAhead(benchmark::State& state) {
   const auto count = static_cast<uint32_t>(state.range(0));
   const uint32_t batch = batch_of(count);

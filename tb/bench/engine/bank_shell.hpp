@@ -17,7 +17,8 @@ class BankShell {
 
   static uint64_t hash(uint64_t tid) { return hls::tid_hash(tid, 0x243f6a8885a308d3); }
 
-  [[gnu::always_inline]] inline abi::ActionKind descriptor(uint16_t slot, uint16_t generation, uint64_t tid, uint64_t hash) {
+  [[gnu::always_inline]] inline abi::ActionKind descriptor(uint16_t slot, uint16_t generation, uint64_t tid,
+                                                           uint64_t hash) {
     abi::Event e;
     e.kind(abi::EventKind::descriptor);
     e.tid(tid);

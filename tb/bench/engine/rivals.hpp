@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What else could match responses and run timers: the structures of the standard library and of the kernel's MAD layer,
-/// behind the interface that the benchmarks drive. They match and time only; states, tries, credits are left out.
+/// What else could match responses and run timers: the structures of the standard library and of the kernel's MAD
+/// layer, behind the interface that the benchmarks drive. They match and time only; states, tries, credits are left
+/// out.
 #pragma once
 #include <cstdint>
 #include <iterator>
@@ -73,7 +74,8 @@ class MultimapTimers {
   std::vector<Map::iterator> at_ = std::vector<Map::iterator>(65536);
 };
 
-/// A heap cannot give up an entry in its middle: a disarmed timer stays until it is on top, or until half of the heap is dead.
+/// A heap cannot give up an entry in its middle: a disarmed timer stays until it is on top, or until half of the heap
+/// is dead.
 class HeapTimers {
  public:
   void arm(uint32_t slot, uint32_t due) {

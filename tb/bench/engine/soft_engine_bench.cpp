@@ -126,10 +126,14 @@ void run(benchmark::State& state, uint32_t batch) {
   if (work.failed()) state.SkipWithError("a transaction went another way");
 }
 
-void SoftEngine(benchmark::State& state) { run(state, 1); }
+void SoftEngine(benchmark::State& state) {
+  run(state, 1);
+}
 BENCHMARK(SoftEngine)->Name("Transaction/tidemill_soft_engine")->Apply(outstanding);
 
-void SoftEngineBatch(benchmark::State& state) { run(state, batch_of(static_cast<uint32_t>(state.range(0)))); }
+void SoftEngineBatch(benchmark::State& state) {
+  run(state, batch_of(static_cast<uint32_t>(state.range(0))));
+}
 BENCHMARK(SoftEngineBatch)->Name("Transaction/tidemill_soft_engine_batch")->Apply(outstanding);
 
 }  // namespace

@@ -16,7 +16,9 @@ inline void outstanding(benchmark::internal::Benchmark* b) {
 
 /// Events that come together from a ring; a quarter of the sends if those are few.
 inline constexpr uint32_t kBatch = 16;
-inline uint32_t batch_of(uint32_t outstanding) { return std::min(kBatch, outstanding / 4); }
+inline uint32_t batch_of(uint32_t outstanding) {
+  return std::min(kBatch, outstanding / 4);
+}
 
 /// xorshift64: cheap beside what is measured, and the same numbers in every run.
 class Random {

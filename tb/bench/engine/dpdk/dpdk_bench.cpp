@@ -24,8 +24,8 @@ constexpr uint64_t kTicksPerSecond = 100;
 void start_dpdk() {
   static const int started = [] {
     std::string lcores = "0@(0-" + std::to_string(std::thread::hardware_concurrency() - 1) + ")";
-    std::vector<std::string> words{"bench", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry", "-m", "256",
-                                   "--log-level=error", "--lcores", lcores};
+    std::vector<std::string> words{"bench", "--no-huge", "--no-shconf",       "--no-pci", "--no-telemetry",
+                                   "-m",    "256",       "--log-level=error", "--lcores", lcores};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     const int result = rte_eal_init(static_cast<int>(arguments.size()), arguments.data());
@@ -79,7 +79,8 @@ class RteTimers {
   RteTimers& operator=(const RteTimers&) = delete;
 
   void arm(uint32_t slot, uint32_t due) {
-    rte_timer_reset(&timers_[slot], due * per_tick_, SINGLE, rte_lcore_id(), [](rte_timer*, void*) {}, nullptr);
+    rte_timer_reset(
+        &timers_[slot], due * per_tick_, SINGLE, rte_lcore_id(), [](rte_timer*, void*) {}, nullptr);
   }
   void disarm(uint32_t slot) { rte_timer_stop(&timers_[slot]); }
 
