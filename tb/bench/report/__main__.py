@@ -31,7 +31,7 @@ def main() -> None:
         if options.png:
             options.png.mkdir(parents=True, exist_ok=True)
             draw(chart, results, options.png / f"{chart.file}.png", "pngcairo")
-    (options.docs / "numbers.md").write_text(document(results))
+    (options.docs / "numbers.md").write_text(document(results, Results(options.json, min)))
 
 
 if __name__ == "__main__":

@@ -63,3 +63,6 @@ def draw(chart: Chart, results: Results, path: Path, terminal: str = "svg") -> N
         curves.append(f"$curve{i} with linespoints lw {width} pt {point} ps 0.7 lc rgb '{color}' title \"{label}\"")
     script.append("plot " + ", ".join(curves))
     subprocess.run(["gnuplot"], input="\n".join(script), text=True, check=True)
+    if terminal == "svg":
+        prolog, picture = path.read_text().split("\n", 1)
+        path.write_text(f"{prolog}\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n{picture}")

@@ -4,6 +4,7 @@ import json
 import os
 import statistics
 import subprocess
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 # In repetitions that are mixed at random, so that a busy moment of the machine does not hit one benchmark alone.
@@ -24,7 +25,8 @@ def measure(executables: list[str], folder: Path) -> None:
 class Results:
     """Figures by name, as in `Match/tidemill`, and argument."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, of_repetitions: Callable[[Iterable[float]], float] = statistics.median):
+        self._choose = of_repetitions
         self.load = json.loads((folder / "load.json").read_text())
         self.context = {}
         self._runs: dict[tuple[str, int], list[dict]] = {}
@@ -37,16 +39,16 @@ class Results:
                     self._runs.setdefault((f"{group}/{variant}", int(argument)), []).append(run)
 
     def ns(self, name: str, argument: int) -> float | None:
-        """Median. CPU time; wall time where the benchmark itself has timed a part of each round."""
+        """CPU time; wall time where the benchmark itself has timed a part of each round."""
         runs = self._runs.get((name, argument))
         if runs is None:
             return None
         scale = {"ns": 1, "us": 1e3, "ms": 1e6}
         kind = "real_time" if "manual_time" in runs[0]["run_name"] else "cpu_time"
-        return statistics.median(run[kind] * scale[run["time_unit"]] for run in runs)
+        return self._choose(run[kind] * scale[run["time_unit"]] for run in runs)
 
     def counter(self, name: str, argument: int, counter: str) -> float:
-        return statistics.median(run[counter] for run in self._runs[name, argument])
+        return self._choose(run[counter] for run in self._runs[name, argument])
 
     def arguments(self, name: str) -> list[int]:
         return sorted(argument for known, argument in self._runs if known == name)
