@@ -63,8 +63,8 @@ def lateness(r: Results) -> str:
         The timers are armed together, 10,000 ticks ahead, and the bank has nothing else to do. Steps before the deadline
         advance the wheel and move timers down ahead of their time. Late is the last timer, from the start of its tick to
         the end of its step, at 250 MHz. 65,536 equal deadlines are 8,192 in each of a card's eight banks, which work side
-        by side; the last line is what one bank alone does to them: it cannot move so many down in the 448 ticks that a list is
-        spread ahead of its time.""") + "\n" + table(
+        by side; the last line is what one bank alone does to them. A list is spread 448 ticks ahead of its time: where
+        there are many more steps than deadlines, its timers could not all be moved down in those ticks.""") + "\n" + table(
             ["bank", "equal deadlines", "steps before", "steps", "late, ticks", "late, cycles", "late, us"], rows)
 
 
