@@ -66,6 +66,11 @@ module tidemill_arbiter_port #(
     retry_lane = 16'(Lanes) + 16'(i);
   endfunction
 
+  // Credits gather while there is something to grant without them: each event costs the kernel's time.
+  function automatic logic credit_due(input logic [15:0] credit, input logic more);
+    credit_due = credit >= 16'd8 || (credit != '0 && !more);
+  endfunction
+
   always_comb begin
     init_event               = '0;
     init_event.kind          = tidemill_abi::ArbiterKindOpenLane;
@@ -91,7 +96,7 @@ module tidemill_arbiter_port #(
     grant_event.kind   = tidemill_abi::ArbiterKindGrant;
   end
 
-  assign wants = {more_q && !grant_due_q && !grant_valid_o && !again_valid_o, credit1_q != '0, credit0_q != '0,
+  assign wants = {more_q && !grant_due_q && !grant_valid_o && !again_valid_o, credit_due(credit1_q, more_q), credit_due(credit0_q, more_q),
                   retry_valid_i, window_valid_i, lane_event_valid_i};
   assign turn  = (wants & above_q) != '0 ? wants & above_q : wants;
   assign pick  = turn & (~turn + 1'b1);
