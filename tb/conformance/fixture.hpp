@@ -114,6 +114,7 @@ class Conformance : public ::testing::TestWithParam<DeviceParam> {
                                                                   .wire = wire->attributes(),
                                                                   .receive_buffers = options.receive_buffers,
                                                                   .slots = device_->info().slots,
+                                                                  .decided_ahead = device_->info().kind == "soft" ? 0u : 64u,
                                                                   .polled = polled()});
     auto port = device_->open_port(1, std::make_unique<WatchedWire>(board_, std::move(wire)), std::move(options));
     ASSERT_TRUE(port.ok()) << port.error().message;

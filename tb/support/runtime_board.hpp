@@ -41,6 +41,7 @@ class RuntimeBoard {
     WireAttributes wire{};
     uint16_t receive_buffers = 512;
     uint32_t slots = 65536;      ///< With more than half of them in use, order and idleness are not judged.
+    uint32_t decided_ahead = 0;  ///< Hand-downs a device may have decided when it hears that a send is ready.
     bool polled = true;          ///< One thread posts, polls and runs callbacks.
   };
   struct Counts {

@@ -71,7 +71,7 @@ void RuntimeBoard::first_try(Send& s) {
       fail(s, "I25 window: " + std::to_string(used + 1) + " in use, " + std::to_string(window) + " allowed");
   }
   if (order_shows() && queue.able && !a.closing) {
-    const uint64_t waited = group.first_tries - queue.since, bound = uint64_t{group.weights} * (1 + queue.lost);
+    const uint64_t waited = group.first_tries - queue.since, bound = uint64_t{group.weights} * (1 + queue.lost) + options_.decided_ahead;
     if (waited > bound)
       fail(s, "I27 fair service: waited for " + std::to_string(waited) + " others, its share is one after at most " + std::to_string(bound));
   }

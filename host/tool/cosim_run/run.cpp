@@ -125,6 +125,7 @@ tidemill::Result<Result> run(const Options& options, const std::function<void(co
       .wire = (*wire)->attributes(),
       .receive_buffers = PortOptions{}.receive_buffers,
       .slots = device->info().slots,
+      .decided_ahead = 64,  // descriptors the card fetches ahead
       .polled = true});
   // On the heap: a device that stands still would not let go of them, see below.
   auto* const held = new Held{std::move(*fabric), std::move(*device), {}, {}};
