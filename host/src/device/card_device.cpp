@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "device/gid_digest.hpp"
 #include "fmt/format.h"
 #include "hls/tid_hash.hpp"
 
@@ -86,11 +87,7 @@ void CardDevice::wire_credit(uint16_t smi, uint16_t gsi) {
 
 uint32_t CardDevice::bank_of(uint64_t tid) const { return hls::bank_of(hls::tid_hash(tid, seed_), bank_bits_); }
 
-uint32_t CardDevice::digest(const Gid& gid) const {
-  uint64_t half[2] = {};
-  for (unsigned i = 0; i < gid.size(); ++i) half[i / 8] = half[i / 8] << 8 | gid[i];
-  return static_cast<uint32_t>(hls::tid_hash(hls::tid_hash(half[0], seed_) ^ half[1], seed_));
-}
+uint32_t CardDevice::digest(const Gid& gid) const { return gid_digest(gid, seed_); }
 
 void CardDevice::take_commands(uint32_t) {
   for (abi::Command c; commands_.pop(c);) {

@@ -14,7 +14,8 @@ namespace {
 
 std::vector<std::string> places(const std::string& file) {
   std::vector<std::string> all;
-  if (const char* chosen = std::getenv("TIDEMILL_PLUGINS")) all.push_back(std::string(chosen) + "/" + file);
+  if (const char* chosen = std::getenv("TIDEMILL_PLUGINS"))  // NOLINT(concurrency-mt-unsafe): no thread of ours changes it
+     all.push_back(std::string(chosen) + "/" + file);
   std::error_code none;
   if (const auto self = std::filesystem::read_symlink("/proc/self/exe", none); !none) {
     all.push_back((self.parent_path() / file).string());
@@ -41,7 +42,7 @@ Result<std::unique_ptr<Backend>> open_plugin(std::string_view scheme, const Plug
     // Kept for the life of the program: what it made may live as long.
     void* const library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-      if (why.empty() || std::filesystem::exists(place)) why = dlerror();
+      if (why.empty() || std::filesystem::exists(place)) why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps it for each thread
       continue;
     }
     const auto open = reinterpret_cast<OpenDevice>(dlsym(library, "tidemill_open_device"));

@@ -5,8 +5,8 @@
 
 #include "device/backend.hpp"
 #include "device/doorbells.hpp"
+#include "device/gid_digest.hpp"
 #include "device/mpsc_ring.hpp"
-#include "hls/tid_hash.hpp"
 #include "host/soft/engine.hpp"
 
 namespace tidemill::device {
@@ -43,11 +43,7 @@ class SoftDevice final : public Backend {
     engine_->add_wire_credit(true, gsi);
   }
   uint32_t bank_of(uint64_t tid) const override { return engine_->bank_of(tid); }
-  uint32_t digest(const Gid& gid) const override {
-    uint64_t half[2] = {};
-    for (unsigned i = 0; i < gid.size(); ++i) half[i / 8] = half[i / 8] << 8 | gid[i];
-    return static_cast<uint32_t>(hls::tid_hash(hls::tid_hash(half[0], seed_) ^ half[1], seed_));
-  }
+  uint32_t digest(const Gid& gid) const override { return gid_digest(gid, seed_); }
 
   void attach(BackendSink& sink) override { runtime_ = &sink; }
   void take_commands(uint32_t now) override {
