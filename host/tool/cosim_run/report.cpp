@@ -2,6 +2,8 @@
 /// A run in words and as JSON.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "run.hpp"
@@ -11,7 +13,7 @@ namespace {
 
 std::string bar(double share, unsigned width = 40) {
   std::string text;
-  const auto full = static_cast<unsigned>(share * width + 0.5);
+  const auto full = static_cast<unsigned>(std::lround(share * width));
   for (unsigned i = 0; i < full; ++i) text += "█";
   return text;
 }
