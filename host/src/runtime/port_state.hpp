@@ -53,9 +53,12 @@ class PortState final : public WireSink {
   void dropped(DropCause cause) { ++dropped_[static_cast<unsigned>(cause)]; }
   void count_match() { ++matched_; }
   void count_retries(uint64_t total) { retried_.raise_to(total); }
-  void set_internal_agent(Qp qp, std::shared_ptr<AgentState> agent) { internal_[static_cast<unsigned>(qp)] = std::move(agent); }
+  void set_internal_agent(Qp qp, std::shared_ptr<AgentState> agent) {
+    internal_[static_cast<unsigned>(qp)] = std::move(agent);
+  }
   std::shared_ptr<AgentState> take_internal_agent(unsigned qp) { return std::move(internal_[qp]); }
-  /// An agent has been closing for `waited`: a lost wire, or one that reports nothing for that long, gives its tries up.
+  /// An agent has been closing for `waited`: a lost wire, or one that reports nothing for that long, gives its tries
+  /// up.
   void give_up_wire(Nanoseconds waited);
 
   // --- from the wire
