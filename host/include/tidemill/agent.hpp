@@ -45,6 +45,9 @@ struct Registration {
   PortEventHandler on_port_event{};
   /// 1: the runtime does RMPP for the agent, sender and receiver. Source: IBA 13.6.
   uint8_t rmpp_version = 0;
+  /// The agent does RMPP itself (and rmpp_version is 0): it gets every active RMPP MAD that answers its TIDs, of which
+  /// only a first segment is matched.
+  bool own_rmpp = false;
   /// Bytes of RMPP messages on their way out, and as many on their way in. Beyond: would_block, or STOP to the sender.
   std::size_t message_limit = std::size_t{64} << 20;
   /// Grants in a row while others wait, 1 to 255.

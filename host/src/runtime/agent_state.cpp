@@ -121,6 +121,7 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, Se
   const uint64_t wire_tid = __builtin_bswap64(tid);
   std::memcpy(memory.mad.data() + 8, &wire_tid, sizeof wire_tid);
   memory.to = r.to;
+  if (!port_->attributes().carries_grh) memory.to.grh.reset();
 
   SendRecord& record = slots.record(slot);
   const uint16_t generation = SendRecord::generation_of(record.state.load(std::memory_order_relaxed));
@@ -154,13 +155,13 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, Se
   d.timeout(static_cast<uint32_t>(timeout));
   d.backoff_cap(static_cast<uint32_t>(cap));
   d.deadline(static_cast<uint32_t>(deadline));
-  d.peer(device_->peer_of(r.to));
-  d.own_address(device_->own_address(*port_, r.to));
+  d.peer(device_->peer_of(memory.to));
+  d.own_address(device_->own_address(*port_, memory.to));
   d.lane(static_cast<uint16_t>(lane.number));
   d.retries(static_cast<uint8_t>(pace.retries));
   d.port(static_cast<uint8_t>(port_->number()));
   d.qp(registration_.qp == Qp::gsi);
-  d.grh(r.to.grh.has_value());
+  d.grh(memory.to.grh.has_value());
   d.match_source(registration_.match_source);
   d.length(kMadBytes);
   lane.ring[lane.producer & (lane.ring.size() - 1)] = d;
@@ -325,6 +326,7 @@ void AgentState::wait_until_closed() {
 void AgentState::send_completed(const SendCompletion& c) {
   bump(tries_, c.tries);
   bump(completed_[static_cast<unsigned>(c.status)]);
+  port_->count_completion(c.status);
   ended_.store(ended_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 

@@ -45,6 +45,7 @@ PortStats PortState::stats() const {
   s.auto_responses = auto_responses_;
   s.outstanding_high = outstanding_high_;
   for (std::size_t i = 0; i < kDropCauses; ++i) s.dropped[i] = dropped_[i];
+  for (std::size_t i = 0; i < kSendStatuses; ++i) s.completed[i] = completed_[i];
   for (std::size_t i = 0; i < 256; ++i) {
     s.sent_by_class[i] = sent_by_class_[i];
     s.received_by_class[i] = received_by_class_[i];
@@ -170,7 +171,8 @@ void PortState::deliver_unsolicited(uint16_t buffer) {
     release(buffer);
     return;
   }
-  if (response) {
+  const bool own_rmpp = owner && owner->registration().own_rmpp && owner->registration().on_receive && r.mad.rmpp_active();
+  if (response && !own_rmpp) {
     dropped(DropCause::stale);
     release(buffer);
     return;

@@ -52,6 +52,7 @@ class PortState final : public WireSink {
   void deliver_unsolicited(uint16_t buffer);
   void dropped(DropCause cause) { ++dropped_[static_cast<unsigned>(cause)]; }
   void count_match() { ++matched_; }
+  void count_completion(SendStatus status) { ++completed_[static_cast<unsigned>(status)]; }
   void count_retries(uint64_t total) { retried_.raise_to(total); }
   void set_internal_agent(Qp qp, std::shared_ptr<AgentState> agent) {
     internal_[static_cast<unsigned>(qp)] = std::move(agent);
@@ -96,6 +97,7 @@ class PortState final : public WireSink {
 
   Counter transmitted_, retried_, received_, matched_, unsolicited_, auto_responses_, outstanding_high_;
   std::array<Counter, kDropCauses> dropped_;
+  std::array<Counter, kSendStatuses> completed_;
   std::array<Counter, 256> sent_by_class_, received_by_class_;
 };
 
