@@ -55,7 +55,7 @@ int add_agent(int portid, const PortFile::AgentRequest& request) {
   const auto file = find_file(portid);
   Session* const session = Session::get();
   if (!file || session == nullptr) return -EBADF;
-  return file->add_agent(session->port(), request);
+  return file->add_agent(*session, request);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <thread>
 
+#include "fmt/format.h"
 #include "rmpp/segment.hpp"
 
 namespace tidemill::umad {
@@ -88,9 +89,10 @@ class NoCancel {
   int before_ = 0;
 };
 
-/// The RMPP header of a message that a program may send: of data, from its beginning.
+/// The RMPP header of a message that a program may send: of data, from its beginning. What the flag alone implies may
+/// be 0.
 bool sendable(const MadView& mad) {
-  return mad.rmpp_version() == 1 && mad.rmpp_type() == static_cast<uint8_t>(rmpp::Type::data) &&
+  return mad.rmpp_version() <= 1 && mad.rmpp_type() <= static_cast<uint8_t>(rmpp::Type::data) &&
          mad.rmpp_segment() <= 1;
 }
 
@@ -101,7 +103,7 @@ PortFile::~PortFile() {
   ::close(event_);
 }
 
-int PortFile::add_agent(Port& port, const AgentRequest& request) {
+int PortFile::add_agent(Session& session, const AgentRequest& request) {
   const NoCancel whole;
   int number = -1;
   {
@@ -135,7 +137,10 @@ int PortFile::add_agent(Port& port, const AgentRequest& request) {
                               .class_version = request.class_version,
                               .methods = request.methods,
                               .oui = request.oui};
-  auto agent = port.register_agent(std::move(r));
+  if (request.methods.any())
+    if (const Error e = session.ibsim().listen(); e.code != Errc::ok)
+      fmt::print(stderr, "tidemill: no unsolicited MADs: {}\n", e.message);
+  auto agent = session.port().register_agent(std::move(r));
   const std::lock_guard lock(mutex_);
   if (!agent.ok()) {
     agents_[number].reset();

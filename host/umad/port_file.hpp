@@ -18,7 +18,7 @@
 #include <set>
 #include <vector>
 
-#include "tidemill.hpp"
+#include "session.hpp"
 
 namespace tidemill::umad {
 
@@ -38,7 +38,7 @@ class PortFile : public std::enable_shared_from_this<PortFile> {
     std::bitset<128> methods{};
   };
   /// Returns the agent's number in this file, or -errno.
-  int add_agent(Port& port, const AgentRequest& request);
+  int add_agent(Session& session, const AgentRequest& request);
   /// Its sends end unreported; what has arrived for it stays readable. 0 or -errno.
   int remove_agent(int number);
   void remove_all();

@@ -21,7 +21,8 @@ struct IbsimOptions {
   std::string socket = "sim";
   /// Node description as the net file has it; empty: ibsim takes its first.
   std::string host{};
-  /// Receives unsolicited MADs of QP0 and QP1 from the start, as a port whose IsSM bit is set does.
+  /// Receives unsolicited MADs from the start; else from listen() or set_issm(true) on. ibsim gives those of a port to the
+  /// first of its clients that wants any, whatever their class.
   bool unsolicited = false;
 
   /// IBSIM_SOCKNAME, SIM_HOST and SIM_SET_ISSM.
@@ -52,6 +53,8 @@ class Ibsim {
   Result<Attribute> port_info(unsigned port = 0) const;
   /// 32 P_Keys, each in network order.
   Result<Attribute> pkeys() const;
+  /// From now on unsolicited MADs come to the wire, over a connection more of ibsim's ten. Does nothing the second time.
+  Error listen();
   /// Sets the port's IsSM capability and sends unsolicited MADs here.
   Errc set_issm(bool on);
   IbsimCounters counters() const;

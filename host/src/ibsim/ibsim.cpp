@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tidemill/ibsim.hpp"
 
+#include <sys/epoll.h>
+
 #include <cstdlib>
 
 #include "ibsim/control.hpp"
@@ -35,7 +37,8 @@ IbsimOptions IbsimOptions::from_environment() {
 struct Ibsim::State {
   IbsimOptions options;
   ibsim::ControlSocket control;
-  std::shared_ptr<ibsim::Tally> tally = std::make_shared<ibsim::Tally>();
+  std::shared_ptr<ibsim::Shared> shared = std::make_shared<ibsim::Shared>();
+  std::unique_ptr<ibsim::ControlSocket> listener;  ///< Of the connection for unsolicited MADs.
 };
 
 Ibsim::Ibsim(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -45,6 +48,7 @@ Ibsim::~Ibsim() = default;
 
 Result<Ibsim> Ibsim::connect(const IbsimOptions& options) {
   auto state = std::make_unique<State>();
+  state->shared->epoll = ibsim::Socket(::epoll_create1(EPOLL_CLOEXEC));
   state->options = options;
   if (Error e = state->control.open(options); e.code != Errc::ok) return e;
   return Ibsim(std::move(state));
@@ -61,7 +65,7 @@ Result<std::unique_ptr<Wire>> Ibsim::wire() {
   a.send_depth = {kDepth, kDepth};
   a.carries_grh = false;
   return std::unique_ptr<Wire>(
-      std::make_unique<ibsim::IbsimWire>(state_->control.take_data(), state_->control.peer(), a, state_->tally));
+      std::make_unique<ibsim::IbsimWire>(state_->control.take_data(), state_->control.peer(), a, state_->shared));
 }
 
 Result<Ibsim::Attribute> Ibsim::node_info() const {
@@ -78,6 +82,22 @@ Result<Ibsim::Attribute> Ibsim::pkeys() const {
   return state_->control.ask(ibsim::Request::pkeys);
 }
 
+Error Ibsim::listen() {
+  ibsim::Shared& shared = *state_->shared;
+  const std::lock_guard lock(shared.mutex);
+  if (state_->options.unsolicited || shared.listens) return {};
+  auto listener = std::make_unique<ibsim::ControlSocket>();
+  IbsimOptions options = state_->options;
+  options.unsolicited = true;
+  if (Error e = listener->open(options); e.code != Errc::ok) return e;
+  state_->listener = std::move(listener);
+  shared.unsolicited = state_->listener->take_data();
+  shared.listens.store(true, std::memory_order_release);
+  epoll_event e{.events = EPOLLIN, .data = {.fd = shared.unsolicited.get()}};
+  ::epoll_ctl(shared.epoll.get(), EPOLL_CTL_ADD, shared.unsolicited.get(), &e);
+  return {};
+}
+
 Errc Ibsim::set_issm(bool on) {
   Attribute value{};
   const int flag = on ? 1 : 0;
@@ -86,7 +106,7 @@ Errc Ibsim::set_issm(bool on) {
 }
 
 IbsimCounters Ibsim::counters() const {
-  const ibsim::Tally& t = *state_->tally;
+  const ibsim::Shared& t = *state_->shared;
   return {.sent = t.sent, .received = t.received, .returned = t.returned, .waited = t.waited};
 }
 

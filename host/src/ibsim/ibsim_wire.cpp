@@ -37,18 +37,14 @@ constexpr std::size_t kTid = 8;
 
 }  // namespace
 
-IbsimWire::IbsimWire(Socket data, int peer, WireAttributes attributes, std::shared_ptr<Tally> tally)
-    : attributes_(attributes),
-      tally_(std::move(tally)),
-      data_(std::move(data)),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      upper_(65536) {
+IbsimWire::IbsimWire(Socket data, int peer, WireAttributes attributes, std::shared_ptr<Shared> shared)
+    : attributes_(attributes), shared_(std::move(shared)), data_(std::move(data)), upper_(65536) {
   epoll_event e{.events = EPOLLIN, .data = {.fd = data_.get()}};
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, data_.get(), &e);
+  ::epoll_ctl(shared_->epoll.get(), EPOLL_CTL_ADD, data_.get(), &e);
   if (peer > 0) process_ = Socket(static_cast<int>(::syscall(SYS_pidfd_open, peer, 0)));
   if (process_.get() < 0) return;  // then its end shows when something is sent
   e.data.fd = process_.get();
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, process_.get(), &e);
+  ::epoll_ctl(shared_->epoll.get(), EPOLL_CTL_ADD, process_.get(), &e);
 }
 
 void IbsimWire::transmit(const WireSend& send) {
@@ -74,7 +70,7 @@ void IbsimWire::transmit(const WireSend& send) {
       reports_.push_back({send.token, WireStatus::sent});
       break;
     case Sent::full:
-      bump(tally_->waited);
+      bump(shared_->waited);
       waiting_.push_back({send.token, p});
       watch_for_room(true);
       break;
@@ -88,7 +84,7 @@ IbsimWire::Sent IbsimWire::try_send(const Packet& packet) {
   for (;;) {
     if (::send(data_.get(), &packet, sizeof packet, MSG_DONTWAIT | MSG_NOSIGNAL) ==
         static_cast<ssize_t>(sizeof packet)) {
-      bump(tally_->sent);
+      bump(shared_->sent);
       return Sent::gone;
     }
     if (errno == EINTR) continue;
@@ -112,7 +108,7 @@ void IbsimWire::watch_for_room(bool on) {
   if (watching_for_room_ == on) return;
   watching_for_room_ = on;
   epoll_event e{.events = static_cast<uint32_t>(on ? EPOLLIN | EPOLLOUT : EPOLLIN), .data = {.fd = data_.get()}};
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, data_.get(), &e);
+  ::epoll_ctl(shared_->epoll.get(), EPOLL_CTL_MOD, data_.get(), &e);
 }
 
 void IbsimWire::abandon() {
@@ -121,7 +117,7 @@ void IbsimWire::abandon() {
   watch_for_room(false);
 }
 
-void IbsimWire::receive() {
+void IbsimWire::receive(int socket) {
   std::array<Packet, kBatch> packets;
   std::array<iovec, kBatch> io;
   std::array<mmsghdr, kBatch> messages{};
@@ -131,7 +127,7 @@ void IbsimWire::receive() {
     messages[i].msg_hdr.msg_iovlen = 1;
   }
   for (unsigned batch = 0; batch < kBatches; ++batch) {
-    const int got = ::recvmmsg(data_.get(), messages.data(), kBatch, MSG_DONTWAIT, nullptr);
+    const int got = ::recvmmsg(socket, messages.data(), kBatch, MSG_DONTWAIT, nullptr);
     for (int i = 0; i < got; ++i)
       if (messages[i].msg_len == sizeof(Packet)) take(packets[i]);
     if (got < static_cast<int>(kBatch)) break;
@@ -140,10 +136,10 @@ void IbsimWire::receive() {
 
 void IbsimWire::take(const Packet& p) {
   if (p.status != 0) {
-    bump(tally_->returned);
+    bump(shared_->returned);
     return;
   }
-  bump(tally_->received);
+  bump(shared_->received);
   if (arrivals_.size() >= kMostArrivals) return;
   Arrival& a = arrivals_.emplace_back();
   a.qp = ntohl(p.dqp) == 0 ? Qp::smi : Qp::gsi;
@@ -162,7 +158,7 @@ void IbsimWire::take(const Packet& p) {
 bool IbsimWire::peer_is_gone() {
   if (process_.get() < 0) return false;
   epoll_event events[2];
-  const int n = ::epoll_wait(epoll_.get(), events, 2, 0);
+  const int n = ::epoll_wait(shared_->epoll.get(), events, 2, 0);
   return std::any_of(events, events + std::max(n, 0),
                      [this](const epoll_event& e) { return e.data.fd == process_.get(); });
 }
@@ -181,9 +177,11 @@ bool IbsimWire::hand_over(WireSink& sink) {
 bool IbsimWire::poll(WireSink& sink) {
   if (!dead_) {
     const std::size_t before = arrivals_.size();
-    receive();
+    receive(data_.get());
+    // Set once and never changed: its number may be read without the lock from then on.
+    if (shared_->listens.load(std::memory_order_acquire)) receive(shared_->unsolicited.get());
     if (arrivals_.size() == before && peer_is_gone()) {
-      receive();  // its last words
+      receive(data_.get());  // its last words
       dead_ = true;
     }
   }
@@ -197,6 +195,8 @@ bool IbsimWire::poll(WireSink& sink) {
     // Closed, or their descriptors would be readable for ever.
     data_ = {};
     process_ = {};
+    if (shared_->listens.load(std::memory_order_acquire))
+      ::epoll_ctl(shared_->epoll.get(), EPOLL_CTL_DEL, shared_->unsolicited.get(), nullptr);
     sink.event(PortEvent::device_removed);
     any = true;
   }

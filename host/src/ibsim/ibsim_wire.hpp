@@ -5,6 +5,7 @@
 #pragma once
 #include <atomic>
 #include <deque>
+#include <mutex>
 #include <vector>
 
 #include "ibsim/protocol.hpp"
@@ -14,19 +15,25 @@
 
 namespace tidemill::ibsim {
 
-struct Tally {
+/// What the wire's port and the rest of the program share.
+struct Shared {
   std::atomic<uint64_t> sent{0}, received{0}, returned{0}, waited{0};
+  Socket epoll;
+  /// For unsolicited MADs; set once, then the wire's.
+  std::mutex mutex;
+  Socket unsolicited;
+  std::atomic<bool> listens{false};
 };
 
 class IbsimWire final : public Wire {
  public:
-  IbsimWire(Socket data, int peer, WireAttributes attributes, std::shared_ptr<Tally> tally);
+  IbsimWire(Socket data, int peer, WireAttributes attributes, std::shared_ptr<Shared> shared);
 
   WireAttributes attributes() const override { return attributes_; }
   void transmit(const WireSend& send) override;
   void abandon() override;
   bool poll(WireSink& sink) override;
-  int event_fd() const override { return epoll_.get(); }
+  int event_fd() const override { return shared_->epoll.get(); }
 
  private:
   struct Waiting {
@@ -47,14 +54,14 @@ class IbsimWire final : public Wire {
   Sent try_send(const Packet& packet);
   void send_waiting();
   void watch_for_room(bool on);
-  void receive();
+  void receive(int socket);
   void take(const Packet& packet);
   bool peer_is_gone();
   bool hand_over(WireSink& sink);
 
   const WireAttributes attributes_;
-  const std::shared_ptr<Tally> tally_;
-  Socket data_, process_, epoll_;
+  const std::shared_ptr<Shared> shared_;
+  Socket data_, process_;
   std::vector<Report> reports_;
   std::deque<Waiting> waiting_;
   bool watching_for_room_ = false;
