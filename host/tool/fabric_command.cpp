@@ -40,13 +40,6 @@ void stop(int) {
   g_stop = 1;
 }
 
-bool contains(const std::string& file, const std::string& text) {
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);)
-    if (line.find(text) != std::string::npos) return true;
-  return false;
-}
-
 NetFile open_net(const Settings& s, const WorkFolder& work) {
   std::string path = s.net;
   if (path.empty()) {
@@ -61,12 +54,12 @@ NetFile open_net(const Settings& s, const WorkFolder& work) {
 }
 
 /// Until opensm says that the subnet is up; how long it took, or nothing.
-std::optional<double> wait_until_up(Process& opensm, const std::string& log, unsigned limit) {
+std::optional<double> wait_until_up(SubnetManager& opensm, unsigned limit) {
   const auto start = Clock::now();
   const bool terminal = isatty(STDERR_FILENO) != 0;
   while (g_stop == 0) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (contains(log, "SUBNET UP")) {
+    if (opensm.up()) {
       if (terminal) fmt::print(stderr, "\r\033[K");
       return seconds;
     }
@@ -98,20 +91,11 @@ int run(Settings& s) {
   fmt::print("fabric   {} switches and {} hosts on ibsim '{}'\n", net.switches, net.hosts.size(),
              ibsim.value().socket());
 
-  const std::string log = work.file("opensm.log"), stats = work.file("opensm.json");
+  const std::string stats = work.file("opensm.json");
   Seat seat{.socket = ibsim.value().socket(), .host = host, .device = s.device, .trace = s.trace, .stats = stats};
-  auto environment_of_sm = environment(seat, umad.value());
-  environment_of_sm["OSM_CACHE_DIR"] = environment_of_sm["OSM_TMP_DIR"] = work.path();
-  // All requests at once: arbitration is the card's business, and opensm's own table must hold them.
-  environment_of_sm["OSM_UMAD_MAX_PENDING"] = "20000";
-  // Or its log tells that the subnet is up when the next page of it is full.
-  const std::string configuration = work.file("opensm.conf");
-  std::ofstream(configuration) << "force_log_flush TRUE\n";
-  auto opensm = Process::start({.arguments = {"opensm", "-F", configuration, "--maxsmps", "0", "-f", log},
-                                .environment = environment_of_sm,
-                                .output = work.file("opensm.out")});
+  auto opensm = SubnetManager::start(seat, umad.value(), work);
   if (!opensm) throw UsageError(opensm.error().message);
-  const auto up = wait_until_up(opensm.value(), log, s.limit);
+  const auto up = wait_until_up(opensm.value(), s.limit);
   if (!up) {
     if (g_stop != 0) return kFailure;
     work.keep();

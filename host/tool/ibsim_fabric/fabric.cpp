@@ -73,6 +73,28 @@ Result<IbsimProcess> IbsimProcess::start(const NetFile& net, const std::string& 
   return Error{Errc::device_failed, fmt::format("ibsim has not answered for 10 s; what it says is in {}", output)};
 }
 
+Result<SubnetManager> SubnetManager::start(const Seat& seat, const std::string& umad, const WorkFolder& work) {
+  SubnetManager sm;
+  sm.log_ = work.file("opensm.log");
+  auto variables = environment(seat, umad);
+  variables["OSM_CACHE_DIR"] = variables["OSM_TMP_DIR"] = work.path();
+  variables["OSM_UMAD_MAX_PENDING"] = "20000";  // its own table must hold them all
+  // Or its log tells that the subnet is up when the next page of it is full.
+  const std::string configuration = work.file("opensm.conf");
+  std::ofstream(configuration) << "force_log_flush TRUE\n";
+  auto process = Process::start({.arguments = {"opensm", "-F", configuration, "--maxsmps", "0", "-f", sm.log_}, .environment = variables, .output = work.file("opensm.out")});
+  if (!process) return process.error();
+  sm.process_ = std::move(process).value();
+  return sm;
+}
+
+bool SubnetManager::up() const {
+  std::ifstream in(log_);
+  for (std::string line; std::getline(in, line);)
+    if (line.find("SUBNET UP") != std::string::npos) return true;
+  return false;
+}
+
 std::string describe_counts(const std::string& stats_file) {
   std::ifstream in(stats_file);
   const auto j = nlohmann::json::parse(in, nullptr, false);

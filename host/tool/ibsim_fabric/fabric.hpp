@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// An ibsim of our own, and programs on it by the drop-in libibumad.
 #pragma once
+#include <csignal>
 #include <map>
 #include <memory>
 #include <string>
@@ -46,10 +47,28 @@ class IbsimProcess {
   const std::string& socket() const { return socket_; }
   bool running() { return process_.running(); }
   pid_t pid() const { return process_.pid(); }
+  /// A command on its console.
+  void command(const std::string& line) const { process_.type(line); }
+  void kill() { process_.signal(SIGKILL); }
 
  private:
   Process process_;
   std::string socket_;
+};
+
+/// opensm on a host of the fabric, all its requests at once: arbitration is the device's business.
+class SubnetManager {
+ public:
+  /// Its tables and logs go to `work`.
+  static Result<SubnetManager> start(const Seat& seat, const std::string& umad, const WorkFolder& work);
+  bool running() { return process_.running(); }
+  /// Its log has said that the subnet is up.
+  bool up() const;
+  void terminate() { process_.terminate(); }
+
+ private:
+  Process process_;
+  std::string log_;
 };
 
 /// "sent 121, matched 120, retried 0, timed out 0" of a stats file; empty if there is none.

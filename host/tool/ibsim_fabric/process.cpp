@@ -109,6 +109,11 @@ void Process::signal(int number) const {
   if (pid_ > 0 && !status_) ::kill(pid_, number);
 }
 
+void Process::type(const std::string& line) const {
+  const std::string text = line + "\n";
+  [[maybe_unused]] const auto written = ::write(input_, text.data(), text.size());
+}
+
 int Process::terminate(std::chrono::milliseconds patience) {
   signal(SIGTERM);
   const auto end = std::chrono::steady_clock::now() + patience;

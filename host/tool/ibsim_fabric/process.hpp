@@ -17,7 +17,7 @@ struct ProcessOptions {
   std::vector<std::string> arguments;                ///< The program first; found in PATH.
   std::map<std::string, std::string> environment{};  ///< On top of ours.
   std::string output{};                              ///< File for what it prints; empty: where ours goes.
-  bool hold_input = false;                           ///< Its input stays open and empty.
+  bool hold_input = false;                           ///< Its input stays open, for type().
 };
 
 class Process {
@@ -37,6 +37,8 @@ class Process {
   /// Asks with SIGTERM, insists after `patience`.
   int terminate(std::chrono::milliseconds patience = std::chrono::seconds(10));
   void signal(int number) const;
+  /// A line on its input, which must be held.
+  void type(const std::string& line) const;
 
  private:
   void reap(int flags);
