@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "ibsim_fabric/fabric.hpp"
+#include "tidemill.hpp"
 
 namespace tidemill::test {
 
@@ -35,9 +36,13 @@ struct Ran {
   nlohmann::json stats;
 
   uint64_t port(const char* name) const { return stats.is_object() ? stats["port"].value(name, uint64_t{0}) : 0; }
-  uint64_t completed(const char* status_name) const { return stats.is_object() ? stats["port"]["completed"].value(status_name, uint64_t{0}) : 0; }
+  uint64_t completed(const char* status_name) const {
+    return stats.is_object() ? stats["port"]["completed"].value(status_name, uint64_t{0}) : 0;
+  }
 };
-inline void PrintTo(const Ran& r, std::ostream* out) { *out << "status " << r.status << " after " << r.took.count() << " s:\n" << r.output; }
+inline void PrintTo(const Ran& r, std::ostream* out) {
+  *out << "status " << r.status << " after " << r.took.count() << " s:\n" << r.output;
+}
 
 class Clients : public testing::Test {
  protected:
@@ -69,12 +74,14 @@ class Clients : public testing::Test {
   }
   /// On the first host.
   void start_opensm(const std::string& device = "soft:", std::chrono::seconds limit = 60s) {
-    auto started = ibsim_fabric::SubnetManager::start({.socket = ibsim_->socket(), .host = net_.hosts.front(), .device = device, .stats = work_.file("opensm.json")},
-                                                      TIDEMILL_UMAD_FOLDER, work_);
+    auto started = ibsim_fabric::SubnetManager::start(
+        {.socket = ibsim_->socket(), .host = net_.hosts.front(), .device = device, .stats = work_.file("opensm.json")},
+        TIDEMILL_UMAD_FOLDER, work_);
     ASSERT_TRUE(started.ok()) << started.error().message;
     opensm_.emplace(std::move(started).value());
     const auto end = std::chrono::steady_clock::now() + limit;
-    while (!opensm_->up() && opensm_->running() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(20ms);
+    while (!opensm_->up() && opensm_->running() && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(20ms);
     ASSERT_TRUE(opensm_->up()) << read_file(work_.file("opensm.log")) << read_file(work_.file("opensm.out"));
   }
   nlohmann::json stop_opensm() {
@@ -83,15 +90,19 @@ class Clients : public testing::Test {
     return nlohmann::json::parse(read_file(work_.file("opensm.json")), nullptr, false);
   }
 
-  ibsim_fabric::Process launch(const std::string& host, std::vector<std::string> arguments, const std::string& name, const std::string& device = "soft:") {
-    const ibsim_fabric::Seat seat{.socket = ibsim_->socket(), .host = host, .device = device, .stats = work_.file(name + ".json")};
-    auto started = ibsim_fabric::Process::start(
-        {.arguments = std::move(arguments), .environment = ibsim_fabric::environment(seat, TIDEMILL_UMAD_FOLDER), .output = work_.file(name + ".out")});
+  ibsim_fabric::Process launch(const std::string& host, std::vector<std::string> arguments, const std::string& name,
+                               const std::string& device = "soft:") {
+    const ibsim_fabric::Seat seat{
+        .socket = ibsim_->socket(), .host = host, .device = device, .stats = work_.file(name + ".json")};
+    auto started = ibsim_fabric::Process::start({.arguments = std::move(arguments),
+                                                 .environment = ibsim_fabric::environment(seat, TIDEMILL_UMAD_FOLDER),
+                                                 .output = work_.file(name + ".out")});
     EXPECT_TRUE(started.ok()) << (started.ok() ? "" : started.error().message);
     return started.ok() ? std::move(started).value() : ibsim_fabric::Process();
   }
   /// Runs a program to its end; one that takes longer than `limit` is killed and has status 124.
-  Ran run(const std::string& host, std::vector<std::string> arguments, std::chrono::seconds limit = 30s, const std::string& device = "soft:") {
+  Ran run(const std::string& host, std::vector<std::string> arguments, std::chrono::seconds limit = 30s,
+          const std::string& device = "soft:") {
     const std::string name = "run" + std::to_string(runs_++);
     const auto start = std::chrono::steady_clock::now();
     auto process = launch(host, std::move(arguments), name, device);

@@ -20,7 +20,8 @@ class Tools : public Clients {
 /// "Hca1[1]-Switch1[1]" for every link, both ends in order.
 std::vector<std::string> links_of(const std::string& discovered) {
   std::vector<std::string> links;
-  const std::regex node("^(Switch|Ca)\\s+\\d+ \"[^\"]*\"\\s+# \"([^\"]*)\""), link("^\\[(\\d+)\\](?:\\([0-9a-f]+\\))?\\s+\"[^\"]*\"\\[(\\d+)\\].*# (?:lid \\d+ lmc \\d+ )?\"([^\"]*)\"");
+  const std::regex node("^(Switch|Ca)\\s+\\d+ \"[^\"]*\"\\s+# \"([^\"]*)\""),
+      link("^\\[(\\d+)\\](?:\\([0-9a-f]+\\))?\\s+\"[^\"]*\"\\[(\\d+)\\].*# (?:lid \\d+ lmc \\d+ )?\"([^\"]*)\"");
   std::istringstream in(discovered);
   std::string self;
   for (std::string line; std::getline(in, line);) {
@@ -38,8 +39,9 @@ TEST_F(Tools, IbnetdiscoverFindsTheNetworkOfTheNetFile) {
   start_ibsim(two_switches());
   const Ran r = run("Hca1", {"ibnetdiscover"});
   EXPECT_EQ(r.status, 0);
-  EXPECT_THAT(links_of(r.output), UnorderedElementsAreArray({"Hca1[1]-Switch1[1]", "Hca3[1]-Switch1[2]", "Hca2[1]-Switch2[1]", "Hca4[1]-Switch2[2]",
-                                                             "Switch1[3]-Switch2[3]", "Switch1[5]-Switch2[5]"}))
+  EXPECT_THAT(links_of(r.output),
+              UnorderedElementsAreArray({"Hca1[1]-Switch1[1]", "Hca3[1]-Switch1[2]", "Hca2[1]-Switch2[1]",
+                                         "Hca4[1]-Switch2[2]", "Switch1[3]-Switch2[3]", "Switch1[5]-Switch2[5]"}))
       << r.output;
   EXPECT_EQ(r.completed("timeout"), 0u);
   EXPECT_EQ(r.port("matched"), r.completed("success"));
@@ -63,8 +65,11 @@ TEST_F(Tools, SmpqueryAsksByRouteAndByLid) {
   EXPECT_THAT(by_route.output, HasSubstr("Hca2")) << "out of Switch1's port 3, then Switch2's port 1";
   const std::string lid = std::to_string(lid_of("Hca1", "Hca4"));
   EXPECT_THAT(run("Hca1", {"smpquery", "nodedesc", lid}).output, HasSubstr("Hca4"));
-  EXPECT_THAT(run("Hca1", {"smpquery", "nodeinfo", lid}).output, AllOf(HasSubstr("NumPorts:........................2"), HasSubstr("Channel Adapter")));
-  EXPECT_THAT(run("Hca1", {"smpquery", "portinfo", lid, "1"}).output, AllOf(HasSubstr("LinkState:.......................Active"), HasSubstr("Lid:............................." + lid)));
+  EXPECT_THAT(run("Hca1", {"smpquery", "nodeinfo", lid}).output,
+              AllOf(HasSubstr("NumPorts:........................2"), HasSubstr("Channel Adapter")));
+  EXPECT_THAT(run("Hca1", {"smpquery", "portinfo", lid, "1"}).output,
+              AllOf(HasSubstr("LinkState:.......................Active"),
+                    HasSubstr("Lid:............................." + lid)));
 }
 
 TEST_F(Tools, TheSubnetManagerAnswersAsMaster) {
@@ -84,8 +89,14 @@ TEST_F(Tools, EveryTableOfTheSubnetAdministratorComesWhole) {
     std::size_t count;
   };
   // Six nodes; a host has two ports of which one is cabled, a switch nine with its own; a link counts from both ends.
-  for (const Table& t : {Table{"NR", "NodeRecord dump", 6}, {"PR", "PathRecord dump", 36}, {"PIR", "PortInfoRecord dump", 22}, {"LR", "LinkRecord dump", 12},
-                         {"SWIR", "SwitchInfoRecord dump", 2}, {"SMIR", "SMInfoRecord dump", 1}, {"VLAR", "VLArbTableRecord dump", 88}, {"MCMR", "MCMember Record dump", 1}}) {
+  for (const Table& t : {Table{"NR", "NodeRecord dump", 6},
+                         {"PR", "PathRecord dump", 36},
+                         {"PIR", "PortInfoRecord dump", 22},
+                         {"LR", "LinkRecord dump", 12},
+                         {"SWIR", "SwitchInfoRecord dump", 2},
+                         {"SMIR", "SMInfoRecord dump", 1},
+                         {"VLAR", "VLArbTableRecord dump", 88},
+                         {"MCMR", "MCMember Record dump", 1}}) {
     const Ran r = run("Hca4", {"saquery", t.name});
     EXPECT_EQ(r.status, 0) << t.name << "\n" << r.output;
     EXPECT_EQ(count_matches(r.output, t.record), t.count) << t.name << "\n" << r.output;
@@ -104,7 +115,8 @@ TEST_F(Tools, CountersAndRoutesAreRead) {
   EXPECT_THAT(counters.output, HasSubstr("PortXmitData"));
   const Ran route = run("Hca1", {"ibtracert", std::to_string(from), std::to_string(to)});
   EXPECT_EQ(route.status, 0);
-  EXPECT_THAT(route.output, AllOf(HasSubstr("\"Switch1\""), HasSubstr("\"Switch2\""), HasSubstr("To ca"))) << "three hops";
+  EXPECT_THAT(route.output, AllOf(HasSubstr("\"Switch1\""), HasSubstr("\"Switch2\""), HasSubstr("To ca")))
+      << "three hops";
 }
 
 TEST_F(Tools, IbpingServerAndClient) {
@@ -114,7 +126,8 @@ TEST_F(Tools, IbpingServerAndClient) {
   auto server = launch("Hca3", {"ibping", "-S"}, "server");
   Ran r;
   // Until the server has registered its class its node answers nothing.
-  for (int i = 0; i < 20 && r.output.find(" 0% packet loss") == std::string::npos; ++i) r = run("Hca2", {"ibping", "-f", "-c", "100", std::to_string(lid)}, 20s);
+  for (int i = 0; i < 20 && r.output.find(" 0% packet loss") == std::string::npos; ++i)
+    r = run("Hca2", {"ibping", "-f", "-c", "100", std::to_string(lid)}, 20s);
   EXPECT_THAT(r.output, HasSubstr("100 packets transmitted, 100 received, 0% packet loss")) << r.output;
   server.signal(SIGINT);
 }
