@@ -71,6 +71,9 @@ class Wire {
  public:
   virtual ~Wire() = default;
   virtual WireAttributes attributes() const = 0;
+  /// Where the bytes of every try will lie, told once before the first transmit(), so that a wire whose hardware reads them
+  /// can register it; it outlives the wire. A wire that is never told takes every try's bytes from anywhere.
+  virtual void memory(std::span<const std::byte> region) { (void)region; }
   /// Takes a try; never blocks. The runtime keeps to `send_depth`.
   virtual void transmit(const WireSend& send) = 0;
   /// Gives up every try not reported yet: reports each as flushed at the next poll() and reads its bytes no more.
