@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "cosim_command.hpp"
 #include "demo_command.hpp"
+#include "ping_command.hpp"
 #include "soak_command.hpp"
 
 int main(int argc, char** argv) {
@@ -15,5 +16,6 @@ int main(int argc, char** argv) {
                                [](CLI::App& app, int& status) { tool::add_demo(app, status); },
                                [](CLI::App& app, int& status) { tool::add_stats(app, status); },
                                [](CLI::App& app, int& status) { tool::add_bench(app, status); },
+                               [](CLI::App& app, int& status) { tool::add_ping(app, status); },
                            });
 }
