@@ -62,6 +62,7 @@ std::unique_ptr<UdWire> UdWire::create(std::unique_ptr<Endpoint> endpoint, const
 UdWire::UdWire(std::unique_ptr<Endpoint> endpoint, const VerbsOptions& options)
     : options_(options),
       identity_(endpoint->identity()),
+      node_(endpoint->context()->device->dev_name),
       endpoint_(std::move(endpoint)),
       gids_(endpoint_->read_gids()),
       memory_(std::make_unique<RegisteredMemory>(endpoint_->domain(), options.send_depth)),
@@ -77,6 +78,7 @@ UdWire::UdWire(std::unique_ptr<Endpoint> endpoint, const VerbsOptions& options)
   watch(epoll_, endpoint_->channel_fd());
   watch(epoll_, endpoint_->context()->async_fd);
   watch(epoll_, resolver_->event_fd());
+  watch(epoll_, node_.event_fd());
   if (receives_->ok()) receives_->start(endpoint_->queue_pair(), {});
   endpoint_->arm();
 }
@@ -285,6 +287,10 @@ bool UdWire::look_around(WireSink& sink) {
       // Before what was given later.
       pending_.insert(pending_.begin(), waiting_.begin(), waiting_.end());
       waiting_.clear();
+      reported = true;
+    } else if (fd == node_.event_fd()) {
+      if (!node_.removed()) continue;
+      tell(Meaning::removed, sink);
       reported = true;
     } else if (fd == endpoint_->context()->async_fd) {
       ibv_async_event event{};

@@ -14,6 +14,7 @@
 
 #include "address_handles.hpp"
 #include "async_events.hpp"
+#include "device_node.hpp"
 #include "endpoint.hpp"
 #include "receive_ring.hpp"
 #include "recovery.hpp"
@@ -71,6 +72,7 @@ class UdWire final : public VerbsWire, public Maker {
   const VerbsOptions options_;
   const VerbsIdentity identity_;
   const std::shared_ptr<VerbsCounters> counters_ = std::make_shared<VerbsCounters>();
+  DeviceNode node_;
   std::unique_ptr<Endpoint> endpoint_;  ///< Null once the device has been removed.
   WireAttributes attributes_;
   GidTable gids_;

@@ -58,6 +58,12 @@ TEST(NetworkHeader, AnIpv4HeaderWithAWrongChecksumIsNone) {
   }
 }
 
+TEST(NetworkHeader, AnIpv4HeaderThatWasLoopedBackHasNoChecksum) {
+  auto looped = kIpv4;
+  looped[10] = looped[11] = 0;
+  EXPECT_TRUE(parse_network_header(bytes_of(20, looped)));
+}
+
 TEST(NetworkHeader, NothingElseIsOne) {
   EXPECT_FALSE(parse_network_header(Bytes{}));
   EXPECT_FALSE(parse_network_header(bytes_of(0, {0x45, 0, 1, 2})));
