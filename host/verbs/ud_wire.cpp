@@ -80,7 +80,6 @@ UdWire::UdWire(std::unique_ptr<Endpoint> endpoint, const VerbsOptions& options)
   watch(epoll_, resolver_->event_fd());
   watch(epoll_, node_.event_fd());
   if (receives_->ok()) receives_->start(endpoint_->queue_pair(), {});
-  endpoint_->arm();
 }
 
 UdWire::~UdWire() {
@@ -272,6 +271,7 @@ void UdWire::close_device() {
   receives_.reset();
   memory_.reset();
   endpoint_.reset();
+  fetched_ = 0;
 }
 
 // ---------------------------------------------------------------- events
@@ -388,7 +388,8 @@ bool UdWire::retry_refused(WireSink& sink) {
 // ---------------------------------------------------------------- a pass
 
 bool UdWire::take_completions(WireSink& sink) {
-  const int n = endpoint_->poll(completions_);
+  const int n = fetched_ > 0 ? fetched_ : endpoint_->poll(completions_);
+  fetched_ = 0;
   if (n <= 0) return false;
   endpoint_->fired();
   const std::span<const ibv_wc> got(completions_.data(), static_cast<std::size_t>(n));
@@ -416,6 +417,8 @@ bool UdWire::report(WireSink& sink) {
 bool UdWire::poll(WireSink& sink) {
   bool reported = false;
   if (endpoint_) {
+    // First what was given since: a device that sends at once has completed it by the next line.
+    post_pending();
     if (!refused_.empty()) reported |= retry_refused(sink);
     reported |= take_completions(sink);
     if (!recovery_.ready() || told_lost_) recover(sink);
@@ -430,14 +433,16 @@ bool UdWire::poll(WireSink& sink) {
   }
   if (recovery_.ready()) receives_->post(endpoint_->queue_pair());
   post_pending();
-  if (reported || sends_.has_reports()) return reported;
-  endpoint_->arm();
-  return take_completions(sink);  // what came before that is not announced
+  return reported;
 }
 
 std::optional<Nanoseconds> UdWire::next_event() const {
   if (sends_.has_reports() || !refused_.empty() || (recovery_.ready() && !pending_.empty())) return now();
-  if (!endpoint_ && !pending_.empty()) return now();
+  if (!endpoint_) return pending_.empty() ? std::nullopt : std::optional(now());
+  endpoint_->arm();
+  // What came before that is not announced.
+  if (fetched_ <= 0) fetched_ = endpoint_->poll(completions_);
+  if (fetched_ > 0) return now();
   if (recovery_.lost()) return recovery_.due();
   if (!recovery_.ready()) return std::min(recovery_.due(), now() + std::chrono::milliseconds(1));
   return std::nullopt;

@@ -5,8 +5,9 @@
 ///                      ^              | not yet                                           | error
 ///                      +-- waiting <--+                        recovery: drain, restart <-+
 ///
-/// A pass of poll(): completions, recovery, reports, MADs, then one post for what was given since. Before the runtime
-/// sleeps it finds poll() empty, which arms the completion channel.
+/// A pass of poll(): one post for what was given since the last, completions, recovery, reports, MADs, and one post for
+/// what those led to. The completion channel is armed when the runtime asks next_event(), about to sleep: what it has
+/// given meanwhile is posted by then, and often completed.
 #pragma once
 #include <array>
 #include <memory>
@@ -91,7 +92,8 @@ class UdWire final : public VerbsWire, public Maker {
   };
   std::vector<Refused> refused_;  ///< The runtime had no buffer free.
 
-  std::array<ibv_wc, 64> completions_;
+  mutable std::array<ibv_wc, 64> completions_;
+  mutable int fetched_ = 0;  ///< Of these, not looked at yet.
   std::vector<ibv_send_wr> requests_;
   std::vector<std::array<ibv_sge, 2>> elements_;
   std::vector<SendReport> reports_;

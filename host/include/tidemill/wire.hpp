@@ -82,9 +82,10 @@ class Wire {
   virtual void abandon() {}
   /// Reports what has happened since. Returns true if it reported anything.
   virtual bool poll(WireSink& sink) = 0;
-  /// When poll() will next have something for sure; nothing if only the outside world knows.
+  /// When poll() will next have something for sure; nothing if only the outside world knows. Asked after the last poll()
+  /// before a sleep: a wire whose descriptor costs something to arm does it here.
   virtual std::optional<Nanoseconds> next_event() const { return std::nullopt; }
-  /// Readable when poll() has something; -1 if the wire has none: then it is asked every millisecond.
+  /// Readable when poll() has something that it had not when next_event() was asked last; -1 if the wire has none: then it is asked every millisecond.
   virtual int event_fd() const { return -1; }
 };
 
