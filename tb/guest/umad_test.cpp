@@ -1,35 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The umad wire against the kernel's MAD layer: the peer is a plain libibumad program, in this process, whose requests
 /// the kernel times and matches, or the kernel itself.
-#include <arpa/inet.h>
-#include <infiniband/umad.h>
-
 #include <atomic>
-#include <cstring>
 
+#include "kernel_agent.hpp"
 #include "tidemill/umad_wire.hpp"
 #include "wires.hpp"
 
 namespace tidemill::guest {
 namespace {
 
-/// A vendor class without OUI, for which nobody else registers.
-constexpr uint8_t kClass = 0x0a;
-constexpr uint8_t kVendorGet = 0x10;
-
 MadFilter served() {
   MadFilter f{.mgmt_class = kClass, .class_version = 1};
   f.methods.set(mad_method::get).set(kVendorGet);
   return f;
 }
-
-Gid gid_of(const char* text) {
-  Gid gid{};
-  EXPECT_EQ(inet_pton(AF_INET6, text, gid.data()), 1);
-  return gid;
-}
-const char* const kGidOfRxe0 = "fe80::ff:fe00:1";
-const char* const kGidOfRxe1 = "fe80::ff:fe00:2";
 
 Address gsi_of(const char* gid) {
   return {.grh = GlobalRoute{.gid = gid_of(gid)}};
@@ -40,48 +25,6 @@ std::unique_ptr<UmadWire> open_umad(const char* device, std::vector<MadFilter> f
   if (!wire) ADD_FAILURE() << wire.error().message;
   return wire ? std::move(wire).value() : nullptr;
 }
-
-/// A plain program on rxe0.
-class KernelAgent {
- public:
-  explicit KernelAgent(bool server) : port_(umad_open_port("rxe0", 1)) {
-    std::array<long, 2> methods{};
-    if (server) methods[0] = 1l << kVendorGet | 1l << mad_method::get;
-    agent_ = umad_register(port_, kClass, 1, 0, server ? methods.data() : nullptr);
-    EXPECT_GE(agent_, 0);
-  }
-  ~KernelAgent() { umad_close_port(port_); }
-  KernelAgent(const KernelAgent&) = delete;
-  KernelAgent& operator=(const KernelAgent&) = delete;
-
-  uint8_t* mad() { return static_cast<uint8_t*>(umad_get_mad(buffer_.data())); }
-  int send(int timeout_ms, int retries) { return umad_send(port_, agent_, buffer_.data(), 256, timeout_ms, retries); }
-  /// False after `timeout_ms`.
-  bool receive(int timeout_ms) {
-    int length = 256;
-    return umad_recv(port_, buffer_.data(), &length, timeout_ms) >= 0;
-  }
-  int status() { return umad_status(buffer_.data()); }
-  int ask(uint32_t tid, const char* gid, int timeout_ms, int retries) {
-    std::fill(buffer_.begin(), buffer_.end(), char{0});
-    umad_set_addr(buffer_.data(), 0, 1, 0, kGsiQkey);
-    ib_mad_addr_t route{};
-    const Gid to = gid_of(gid);
-    std::memcpy(route.gid, to.data(), 16);
-    route.hop_limit = 64;
-    umad_set_grh(buffer_.data(), &route);
-    const uint32_t network = htonl(tid);
-    mad()[0] = 1, mad()[1] = kClass, mad()[2] = 1, mad()[3] = kVendorGet;
-    std::memcpy(mad() + 12, &network, 4);
-    mad()[17] = 0x10;
-    mad()[200] = static_cast<uint8_t>(tid);
-    return send(timeout_ms, retries);
-  }
-
- private:
-  int port_, agent_ = -1;
-  std::vector<char> buffer_ = std::vector<char>(umad_size() + 256);
-};
 
 /// A runtime over the umad wire on rxe1.
 struct Umad : testing::Test {
