@@ -3,8 +3,8 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 
-#include "../../host/umad/tid_book.hpp"
-#include "../../host/umad/umad_address.hpp"
+#include "../../host/umad_wire/tid_book.hpp"
+#include "../../host/umad_wire/umad_address.hpp"
 
 namespace tidemill::umad {
 namespace {
