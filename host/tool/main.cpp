@@ -6,6 +6,7 @@
 #include "demo_command.hpp"
 #include "exec_command.hpp"
 #include "fabric_command.hpp"
+#include "ping_command.hpp"
 #include "soak_command.hpp"
 
 int main(int argc, char** argv) {
@@ -20,5 +21,6 @@ int main(int argc, char** argv) {
                                [](CLI::App& app, int& status) { tool::add_demo(app, status); },
                                [](CLI::App& app, int& status) { tool::add_stats(app, status); },
                                [](CLI::App& app, int& status) { tool::add_bench(app, status); },
+                               [](CLI::App& app, int& status) { tool::add_ping(app, status); },
                            });
 }

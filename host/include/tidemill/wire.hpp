@@ -74,6 +74,9 @@ class Wire {
  public:
   virtual ~Wire() = default;
   virtual WireAttributes attributes() const = 0;
+  /// Where the bytes of every try will lie, told once before the first transmit(), so that a wire whose hardware reads them
+  /// can register it; it outlives the wire. A wire that is never told takes every try's bytes from anywhere.
+  virtual void memory(std::span<const std::byte> region) { (void)region; }
   /// Takes a try; never blocks. The runtime keeps to `send_depth`.
   virtual void transmit(const WireSend& send) = 0;
   /// Gives up every try not reported yet: reports each as flushed at the next poll() and reads its bytes no more.
@@ -82,9 +85,10 @@ class Wire {
   virtual void abandon() {}
   /// Reports what has happened since. Returns true if it reported anything.
   virtual bool poll(WireSink& sink) = 0;
-  /// When poll() will next have something for sure; nothing if only the outside world knows.
+  /// When poll() will next have something for sure; nothing if only the outside world knows. Asked after the last poll()
+  /// before a sleep: a wire whose descriptor costs something to arm does it here.
   virtual std::optional<Nanoseconds> next_event() const { return std::nullopt; }
-  /// Readable when poll() has something; -1 if the wire has none: then it is asked every millisecond.
+  /// Readable when poll() has something that it had not when next_event() was asked last; -1 if the wire has none: then it is asked every millisecond.
   virtual int event_fd() const { return -1; }
 };
 

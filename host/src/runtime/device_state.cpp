@@ -369,6 +369,7 @@ Result<std::shared_ptr<PortState>> DeviceState::open_port(unsigned number, std::
   const WireAttributes a = wire->attributes();
   if (a.send_depth[0] == 0 || a.send_depth[1] == 0)
     return Error{Errc::device_failed, "the wire has a send queue of depth 0"};
+  wire->memory(slots_.bytes());
   auto port = std::make_shared<PortState>(*this, number, std::move(wire), std::move(options));
   {
     const Pause pause(*this);

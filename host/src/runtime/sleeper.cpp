@@ -47,16 +47,19 @@ void Sleeper::wake() {
   (void)!write(event_, &one, sizeof one);
 }
 
-void Sleeper::block(Nanoseconds timeout) {
+bool Sleeper::block(Nanoseconds timeout) {
   std::array<epoll_event, 8> events;
+  int ready = 0;
   const auto ms = std::min<int64_t>((timeout.count() + 999'999) / 1'000'000, 1000);
   if (timeout < Nanoseconds(2'000'000)) {
     // epoll counts in milliseconds: short sleeps go by the timer.
     arm(timeout);
-    epoll_wait(epoll_, events.data(), events.size(), 10);
+    ready = epoll_wait(epoll_, events.data(), events.size(), 10);
   } else {
-    epoll_wait(epoll_, events.data(), events.size(), static_cast<int>(ms));
+    ready = epoll_wait(epoll_, events.data(), events.size(), static_cast<int>(ms));
   }
+  return std::any_of(events.begin(), events.begin() + std::max(ready, 0),
+                     [this](const epoll_event& e) { return e.data.fd == event_ || e.data.fd == timer_; });
 }
 
 void Sleeper::arm(Nanoseconds timeout) {

@@ -32,9 +32,9 @@ class Sleeper {
   template <class Pending>
   void sleep(Pending&& pending, Nanoseconds timeout) {
     asleep_.store(true, std::memory_order_seq_cst);
-    if (timeout.count() > 0 && !pending()) block(timeout);
+    const bool ours = timeout.count() > 0 && !pending() && block(timeout);
     asleep_.store(false, std::memory_order_seq_cst);
-    drain();
+    if (ours) drain();  // a kick that came too late for it ends the next sleep instead
   }
   /// Kicks make the descriptor readable from now on, and so does the time.
   void arm(Nanoseconds timeout);
@@ -47,7 +47,8 @@ class Sleeper {
 
  private:
   void wake();
-  void block(Nanoseconds timeout);
+  /// True if a kick or the timer ended it, not a wire.
+  bool block(Nanoseconds timeout);
   void drain();
 
   int epoll_, event_, timer_;

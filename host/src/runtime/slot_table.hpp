@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/slot_pool.hpp"
@@ -64,13 +65,15 @@ struct SlotMemory {
 class SlotTable {
  public:
   SlotTable(uint32_t slots, uint32_t banks)
-      : bank_mask_(banks - 1), records_(std::make_unique<SendRecord[]>(slots)), memory_(new SlotMemory[slots]) {
+      : slots_(slots), bank_mask_(banks - 1), records_(std::make_unique<SendRecord[]>(slots)), memory_(new SlotMemory[slots]) {
     for (uint32_t bank = 0; bank < banks; ++bank) pools_.push_back(std::make_unique<SlotPool>(slots));
     for (uint32_t slot = slots; slot-- > 0;) give_back(slot);
   }
 
   SendRecord& record(uint32_t slot) { return records_[slot]; }
   SlotMemory& memory(uint32_t slot) { return memory_[slot]; }
+  /// Where all MADs lie, for a wire that registers memory.
+  std::span<const std::byte> bytes() const { return std::as_bytes(std::span(memory_.get(), slots_)); }
   uint32_t banks() const { return bank_mask_ + 1; }
 
   /// A free slot of a bank, or SlotPool::kNone.
@@ -79,6 +82,7 @@ class SlotTable {
   void give_back(uint32_t slot) { pools_[slot & bank_mask_]->push(slot); }
 
  private:
+  uint32_t slots_;
   uint32_t bank_mask_;
   std::unique_ptr<SendRecord[]> records_;
   std::unique_ptr<SlotMemory[]> memory_;  // left untouched until used: most slots never are

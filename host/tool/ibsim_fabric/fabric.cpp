@@ -25,7 +25,7 @@ Result<std::string> umad_folder() {
   return Error{
       Errc::file_failed,
       fmt::format(
-          "Tidemill's libibumad.so.3 is neither beside {} nor in {}; build the target tidemill_umad, or install it",
+          "Tidemill's libibumad.so.3 is neither beside {} nor in {}; build the target tidemill_libibumad, or install it",
           self.string(), TIDEMILL_UMAD_INSTALLED)};
 }
 

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+# For the judge: a scenario that fails.
+exit 3
