@@ -7,6 +7,7 @@
 #include "tidemill/device.hpp"
 #include "tidemill/error.hpp"
 #include "tidemill/fabric.hpp"
+#include "tidemill/ibsim.hpp"
 #include "tidemill/mad.hpp"
 #include "tidemill/send.hpp"
 #include "tidemill/stats.hpp"

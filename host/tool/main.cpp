@@ -4,6 +4,8 @@
 #include "command.hpp"
 #include "cosim_command.hpp"
 #include "demo_command.hpp"
+#include "exec_command.hpp"
+#include "fabric_command.hpp"
 #include "ping_command.hpp"
 #include "soak_command.hpp"
 
@@ -12,6 +14,9 @@ int main(int argc, char** argv) {
   return tool::run_command(argc, argv,
                            {
                                [](CLI::App& app, int& status) { tool::add_cosim(app, status); },
+                               [](CLI::App& app, int& status) { tool::add_fabric(app, status); },
+                               [](CLI::App& app, int& status) { tool::add_exec(app, status); },
+                               [](CLI::App& app, int& status) { tool::add_net(app, status); },
                                [](CLI::App& app, int& status) { tool::add_soak(app, status); },
                                [](CLI::App& app, int& status) { tool::add_demo(app, status); },
                                [](CLI::App& app, int& status) { tool::add_stats(app, status); },

@@ -29,10 +29,10 @@ struct GlobalRoute {
 };
 
 struct Address {
-  uint16_t lid = 0;        ///< Of the other side; kPermissiveLid for directed route from here.
+  uint16_t lid = 0;  ///< Of the other side; kPermissiveLid for directed route from here.
   uint8_t sl = 0;
-  uint8_t path_bits = 0;   ///< Of our own LID, under the LMC.
-  uint32_t qpn = 1;        ///< Of the other side.
+  uint8_t path_bits = 0;  ///< Of our own LID, under the LMC.
+  uint32_t qpn = 1;       ///< Of the other side.
   uint32_t qkey = kGsiQkey;
   uint16_t pkey_index = 0;
   std::optional<GlobalRoute> grh{};

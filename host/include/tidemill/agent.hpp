@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// An agent: a registered client of one QP of a port. Sends, cancels, modifies; is called back; deregisters.
 ///
-/// Threads: every call may come from any thread and from callbacks, except where noted. Callbacks of a device run one at a
-/// time, on its own thread or inside Device::poll(), under no lock. For one send the receive handler has returned before
-/// the send handler starts; between sends no order is promised.
+/// Threads: every call may come from any thread and from callbacks, except where noted. Callbacks of a device run one
+/// at a time, on its own thread or inside Device::poll(), under no lock. For one send the receive handler has returned
+/// before the send handler starts; between sends no order is promised.
 #pragma once
 #include <bitset>
 #include <coroutine>
@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "error.hpp"
 #include "send.hpp"
@@ -42,7 +43,13 @@ struct Registration {
   SendHandler on_send{};
   ReceiveHandler on_receive{};
   PortEventHandler on_port_event{};
+  /// 1: the runtime does RMPP for the agent, sender and receiver. Source: IBA 13.6.
   uint8_t rmpp_version = 0;
+  /// The agent does RMPP itself (and rmpp_version is 0): it gets every active RMPP MAD that answers its TIDs, of which
+  /// only a first segment is matched.
+  bool own_rmpp = false;
+  /// Bytes of RMPP messages on their way out, and as many on their way in. Beyond: would_block, or STOP to the sender.
+  std::size_t message_limit = std::size_t{64} << 20;
   /// Grants in a row while others wait, 1 to 255.
   uint8_t weight = 4;
   /// 0 to 3; a lower class goes first, strictly.
@@ -59,7 +66,8 @@ struct Registration {
   std::string name{};
 };
 
-/// How a batch ended: `accepted` sends were accepted in order; if that is not all, `refused` tells why the next was not.
+/// How a batch ended: `accepted` sends were accepted in order; if that is not all, `refused` tells why the next was
+/// not.
 struct BatchResult {
   std::size_t accepted = 0;
   Errc refused = Errc::ok;
@@ -70,6 +78,7 @@ struct Response {
   Mad mad;
   Address from;
   SendCompletion completion;
+  std::vector<std::byte> message{};  ///< All of it, if RMPP made it longer than a MAD.
 };
 
 class [[nodiscard]] Agent {
@@ -92,7 +101,8 @@ class [[nodiscard]] Agent {
   /// After this has returned ok no receive callback for the send starts and its completion tells flushed.
   /// not_outstanding: it came too late. The send is over, or its response is being delivered.
   Errc cancel(SendId id);
-  /// Replaces the wait that runs now, or the next one if none does; later tries wait as asked for at first.
+  /// Replaces the wait that runs now, or the next one if none does; later tries wait as asked for at first. A message's
+  /// waits are those of its windows: not_outstanding.
   Errc modify(SendId id, Nanoseconds timeout);
 
   /// Waits until a send can be accepted again; false after `timeout`. Not from a callback.
@@ -101,7 +111,8 @@ class [[nodiscard]] Agent {
   /// Sends and waits for the response. Not from a callback. Handlers are not called for it.
   Result<Response> call(const SendRequest& request);
   class Request;
-  /// `co_await agent.request(r)` gives Result<Response>; resumes where callbacks run. The request must outlive the await.
+  /// `co_await agent.request(r)` gives Result<Response>; resumes where callbacks run. The request must outlive the
+  /// await.
   Request request(const SendRequest& request);
 
   /// Returns when every accepted send has completed, no callback runs, and none will. Posts are refused from its start.

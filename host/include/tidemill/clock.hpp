@@ -26,7 +26,8 @@ class SteadyClock : public Clock {
   Nanoseconds now() const override { return std::chrono::steady_clock::now().time_since_epoch(); }
 };
 
-/// Moved by the port when nothing is left to do at the present moment: a run is as fast as its work and repeats exactly.
+/// Moved by the port when nothing is left to do at the present moment: a run is as fast as its work and repeats
+/// exactly.
 class VirtualClock : public Clock {
  public:
   Nanoseconds now() const override { return Nanoseconds(now_.load(std::memory_order_acquire)); }

@@ -6,7 +6,8 @@
 ///     auto port = device.open_port(1, fabric.attach(0)).value();
 ///     auto agent = port.register_agent({.on_send = ...}).value();
 ///
-/// Handles are cheap to move; a port keeps its device alive, an agent its port. Callbacks of a device run one at a time.
+/// Handles are cheap to move; a port keeps its device alive, an agent its port. Callbacks of a device run one at a
+/// time.
 #pragma once
 #include <memory>
 #include <string>
@@ -40,12 +41,12 @@ struct DeviceOptions {
 };
 
 struct DeviceInfo {
-  std::string kind;          ///< "soft", "cosim", "xrt".
+  std::string kind;  ///< "soft", "cosim", "xrt".
   uint32_t abi_major = 0, abi_minor = 0;
-  uint32_t slots = 0;        ///< Sends outstanding at a time.
+  uint32_t slots = 0;  ///< Sends outstanding at a time.
   uint32_t banks = 0;
   uint32_t lanes = 0;
-  Nanoseconds tick{0};       ///< Unit of timers: a timeout is never early and at most two ticks and the service time late.
+  Nanoseconds tick{0};  ///< Unit of timers: a timeout is never early and at most two ticks and the service time late.
 };
 
 struct PortOptions {
@@ -93,8 +94,8 @@ class Device {
   /// Progress::poll: readable when wait() would return; for an event loop.
   int event_fd() const;
 
-  /// A figure the device keeps itself, by name; 0 if it has none of that name. `cosim:` knows "cycles", those simulated so
-  /// far. Where the application polls, from the thread that does.
+  /// A figure the device keeps itself, by name; 0 if it has none of that name. `cosim:` knows "cycles", those simulated
+  /// so far. Where the application polls, from the thread that does.
   uint64_t counter(std::string_view name) const;
 
   /// Ports are numbered from 1; each carries one wire.

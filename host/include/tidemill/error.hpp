@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Errors of the runtime. Set-up calls return Result<T> with a message that names the thing and the fix; the data path
-/// returns a bare Errc and allocates nothing. No call throws for these reasons, and nothing is thrown through a callback.
+/// returns a bare Errc and allocates nothing. No call throws for these reasons, and nothing is thrown through a
+/// callback.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,12 +14,12 @@ namespace tidemill {
 enum class Errc : uint8_t {
   ok = 0,
   // Opening devices, wires and ports.
-  unknown_device,      ///< No device of this URI scheme or index.
-  bad_uri,             ///< The URI does not parse, or has an unknown option.
-  device_failed,       ///< The device does not answer, or speaks another ABI version.
-  bad_option,          ///< An option of a simulated fabric is out of its range, or its node is taken.
-  file_failed,         ///< A file could not be written.
-  no_such_port,        ///< The device has no port of this number, or it is open already.
+  unknown_device,  ///< No device of this URI scheme or index.
+  bad_uri,         ///< The URI does not parse, or has an unknown option.
+  device_failed,   ///< The device does not answer, or speaks another ABI version.
+  bad_option,      ///< An option of a simulated fabric is out of its range, or its node is taken.
+  file_failed,     ///< A file could not be written.
+  no_such_port,    ///< The device has no port of this number, or it is open already.
   // Registration; one error for each check.
   qp_not_supported,    ///< This port has no SMI (QP0) or no GSI (QP1).
   bad_rmpp_version,    ///< Only RMPP versions 0 (none) and 1 exist.
@@ -35,21 +36,21 @@ enum class Errc : uint8_t {
   bad_queue_depth,     ///< Not a power of two, or above 65,536.
   ids_exhausted,       ///< All 2^24 - 1 agent ids are in use.
   // Sending.
-  closing,             ///< The agent is deregistering: refused, and no completion comes.
-  would_block,         ///< All slots, or this lane, are full: wait_for_room() and try again.
-  bad_length,          ///< A MAD has 24 to 256 bytes.
-  bad_time,            ///< Negative, or longer than the device's ticks can express.
-  bad_address,         ///< The wire has no such P_Key, GID index or path.
-  response_expects,    ///< A response MAD cannot itself expect a response by TID of another.
-  not_outstanding,     ///< The send is over, is being answered, or never was.
+  closing,           ///< The agent is deregistering: refused, and no completion comes.
+  would_block,       ///< All slots, or this lane, are full: wait_for_room() and try again.
+  bad_length,        ///< A MAD has 24 to 256 bytes.
+  bad_time,          ///< Negative, or longer than the device's ticks can express.
+  bad_address,       ///< The wire has no such P_Key, GID index or path.
+  response_expects,  ///< A response MAD cannot itself expect a response by TID of another.
+  not_outstanding,   ///< The send is over, is being answered, or never was.
   // Deregistration and calls.
-  in_callback,         ///< Would wait for the callback it is called from: use the asynchronous form.
-  not_registered,      ///< The handle is empty or already deregistered.
+  in_callback,     ///< Would wait for the callback it is called from: use the asynchronous form.
+  not_registered,  ///< The handle is empty or already deregistered.
   // Outcome of call() and request().
-  timed_out,           ///< No response after all tries, or the deadline passed.
-  flushed,             ///< Cancelled or deregistered meanwhile.
-  wire_error,          ///< The wire failed this send.
-  duplicate_tid,       ///< A live send of this agent has the same TID and class.
+  timed_out,      ///< No response after all tries, or the deadline passed.
+  flushed,        ///< Cancelled or deregistered meanwhile.
+  wire_error,     ///< The wire failed this send.
+  duplicate_tid,  ///< A live send of this agent has the same TID and class.
 };
 
 /// Stable, lower-case words for messages and logs.

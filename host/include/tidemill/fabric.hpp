@@ -22,14 +22,14 @@ inline constexpr uint32_t kEchoOui = 0x00d1de;
 struct FabricFaults {
   double loss = 0;
   double duplication = 0;
-  double reordering = 0;   ///< Delayed past later ones.
-  double corruption = 0;   ///< A byte changes, as a faulty responder would do it.
-  double stale = 0;        ///< An earlier response comes once more.
-  double forged = 0;       ///< A response nobody sent: right agent, other TID, class, port or address.
-  double send_error = 0;   ///< The wire fails a try.
-  double flush = 0;        ///< The queue pair fails and recovers: tries on it come back as flushed.
-  Nanoseconds delay{1000};         ///< One way.
-  Nanoseconds delay_jitter{500};   ///< Uniform on top.
+  double reordering = 0;          ///< Delayed past later ones.
+  double corruption = 0;          ///< A byte changes, as a faulty responder would do it.
+  double stale = 0;               ///< An earlier response comes once more.
+  double forged = 0;              ///< A response nobody sent: right agent, other TID, class, port or address.
+  double send_error = 0;          ///< The wire fails a try.
+  double flush = 0;               ///< The queue pair fails and recovers: tries on it come back as flushed.
+  Nanoseconds delay{1000};        ///< One way.
+  Nanoseconds delay_jitter{500};  ///< Uniform on top.
 };
 
 struct FabricOptions {

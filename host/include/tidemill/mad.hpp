@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Views of a MAD: 256 bytes, big endian. A view owns nothing and checks its length once, at construction; every
-/// accessor is in range for every content. Source: IBA 13.4.2 (common header), 14.2.1 (SMP), 13.6.2 (RMPP), 13.4.6 (status).
+/// accessor is in range for every content. Source: IBA 13.4.2 (common header), 14.2.1 (SMP), 13.6.2 (RMPP), 13.4.6
+/// (status).
 #pragma once
 #include <array>
 #include <cstddef>
@@ -44,7 +45,9 @@ class MadView {
   /// A response by R bit, TrapRepress, or the BM rule.
   bool is_response() const;
   bool is_directed_route() const { return mgmt_class() == mad_class::subn_directed; }
-  bool is_vendor2() const { return mgmt_class() >= mad_class::vendor2_first && mgmt_class() <= mad_class::vendor2_last; }
+  bool is_vendor2() const {
+    return mgmt_class() >= mad_class::vendor2_first && mgmt_class() <= mad_class::vendor2_last;
+  }
   /// Of vendor range 2; the upper byte is 0.
   uint32_t oui() const { return u32(36) & 0xffffffu; }
 

@@ -19,6 +19,7 @@ namespace tidemill {
 struct SendId {
   uint16_t slot = 0;
   uint16_t generation = 0;
+  uint32_t message = 0;  ///< Of an RMPP message; then it has no slot.
   bool operator==(const SendId&) const = default;
 };
 
@@ -36,6 +37,10 @@ struct Pace {
 
 struct SendRequest {
   /// 24 to 256 bytes, copied before send() returns. Of a request, the runtime sets the TID on the wire.
+  /// From an agent with RMPP, a MAD whose RMPP header has the active flag is a message: the headers of its class, then
+  /// all its data, up to Registration::message_limit bytes. It travels in segments and succeeds when the last is
+  /// acknowledged (and answered, if a response is expected). Without `pace.timeout` a window is sent again after 0.2 s,
+  /// 0.4 s, up to 2 s, eight times; with it, after `pace.timeout`, `pace.retries` times for each window.
   std::span<const std::byte> mad{};
   Address to{};
   Pace pace{};
@@ -59,10 +64,10 @@ std::string_view describe(SendStatus status);
 struct SendCompletion {
   SendId id;
   SendStatus status = SendStatus::success;
-  unsigned tries = 0;         ///< Transmissions started.
-  Nanoseconds elapsed{0};     ///< From post to completion.
+  unsigned tries = 0;      ///< Transmissions started.
+  Nanoseconds elapsed{0};  ///< From post to completion.
   uint64_t context = 0;
-  uint8_t vendor = 0;
+  uint8_t vendor = 0;  ///< With `error`: of the wire, or the RMPP status a message ended with.
 };
 
 /// A received MAD. `mad` is valid during the callback.
@@ -74,6 +79,9 @@ struct Received {
   /// The send it answers; nothing for an unsolicited MAD.
   std::optional<SendId> matched{};
   uint64_t context = 0;  ///< Of the send it answers.
+  /// All of it: the bytes of `mad`, or what RMPP has put together for an agent that has it (headers once, then all
+  /// data; `mad` is the first segment).
+  std::span<const std::byte> message{};
 };
 
 using SendHandler = std::function<void(const SendCompletion&)>;

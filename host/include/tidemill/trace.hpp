@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What happened on a port, as files to open: a timeline for Perfetto or chrome://tracing (one track for each agent, one
-/// slice for each transaction) and a capture of every MAD on the wire for Wireshark (pcapng, link type ERF).
+/// What happened on a port, as files to open: a timeline for Perfetto or chrome://tracing (one track for each agent,
+/// one slice for each transaction) and a capture of every MAD on the wire for Wireshark (pcapng, link type ERF).
 ///
 /// Recording allocates only when a block of events is full and never waits for the disk. Any thread.
 #pragma once

@@ -31,23 +31,24 @@ enum class WireStatus : uint8_t {
 };
 
 enum class PortEvent : uint8_t {
-  wire_lost,       ///< Nothing can be sent or received for now.
-  wire_back,       ///< It works again.
-  address_changed, ///< LID, GID or P_Key table.
-  device_removed,  ///< For good: outstanding sends complete as flushed.
+  wire_lost,        ///< Nothing can be sent or received for now.
+  wire_back,        ///< It works again.
+  address_changed,  ///< LID, GID or P_Key table.
+  device_removed,   ///< For good: outstanding sends complete as flushed.
 };
 
 /// What the wire knows of a received MAD besides its bytes.
 struct WireReceived {
   Qp qp = Qp::gsi;
-  Address from;                  ///< `path_bits` and `grh->gid_index` are those of the destination: our own.
+  Address from;  ///< `path_bits` and `grh->gid_index` are those of the destination: our own.
   std::span<const std::byte> mad;
 };
 
 /// Where poll() reports.
 class WireSink {
  public:
-  /// `recovery`: with flushed, the number (1 to 255, cyclic) of the recovery the queue pair made; 0 if it did not recover.
+  /// `recovery`: with flushed, the number (1 to 255, cyclic) of the recovery the queue pair made; 0 if it did not
+  /// recover.
   virtual void sent(uint64_t token, WireStatus status, uint8_t vendor = 0, uint8_t recovery = 0) = 0;
   /// Copies the MAD into a receive buffer. False if none is free: the wire keeps the MAD or drops it, as its kind does.
   virtual bool received(const WireReceived& mad) = 0;
@@ -65,6 +66,8 @@ struct WireAttributes {
   /// Tries on the wire at a time, by QP: the depth of the send queue. 1 to 65,535.
   std::array<uint16_t, 2> send_depth{128, 128};
   uint64_t port_guid = 0;
+  /// False: global routes are left out when sending, and nothing arrives with one.
+  bool carries_grh = true;
 };
 
 class Wire {
@@ -77,8 +80,8 @@ class Wire {
   /// Takes a try; never blocks. The runtime keeps to `send_depth`.
   virtual void transmit(const WireSend& send) = 0;
   /// Gives up every try not reported yet: reports each as flushed at the next poll() and reads its bytes no more.
-  /// Called when the runtime must finish while the wire is lost or has said nothing for two seconds. A wire whose reports
-  /// never stay out need do nothing.
+  /// Called when the runtime must finish while the wire is lost or has said nothing for two seconds. A wire whose
+  /// reports never stay out need do nothing.
   virtual void abandon() {}
   /// Reports what has happened since. Returns true if it reported anything.
   virtual bool poll(WireSink& sink) = 0;

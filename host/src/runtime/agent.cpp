@@ -15,7 +15,7 @@ Result<Response> Waiter::result(const SendCompletion& c) const {
   switch (c.status) {
     case SendStatus::success:
       // Without a timeout no response is expected, and none is given.
-      return Response{response_.value_or(Mad()), from_, c};
+      return Response{response_.value_or(Mad()), from_, c, message_};
     case SendStatus::timeout: return Error{Errc::timed_out, "no response after all tries"};
     case SendStatus::deadline: return Error{Errc::timed_out, "the total deadline passed"};
     case SendStatus::flushed: return Error{Errc::flushed, "cancelled or deregistered meanwhile"};

@@ -17,11 +17,15 @@ uint16_t default_window(const Registration& r, uint16_t depth) {
   if (!r.on_receive) return 0;
   if (!r.unsolicited) return static_cast<uint16_t>(depth / 4);
   switch (r.unsolicited->mgmt_class) {
-    case mad_class::com_mgt: return static_cast<uint16_t>(depth / 4);
-    case mad_class::subn_adm: return static_cast<uint16_t>(std::max(depth / 32, 1));
+    case mad_class::com_mgt:
+      return static_cast<uint16_t>(depth / 4);
+    case mad_class::subn_adm:
+      return static_cast<uint16_t>(std::max(depth / 32, 1));
     case mad_class::subn_lid:
-    case mad_class::subn_directed: return static_cast<uint16_t>(std::min<int>(depth, 512) / 4);
-    default: return 0;
+    case mad_class::subn_directed:
+      return static_cast<uint16_t>(std::min<int>(depth, 512) / 4);
+    default:
+      return 0;
   }
 }
 
@@ -30,11 +34,13 @@ constexpr unsigned kTidSearch = 256;
 
 }  // namespace
 
-AgentState::AgentState(std::shared_ptr<DeviceState> device, std::shared_ptr<PortState> port, uint32_t id, Registration registration)
+AgentState::AgentState(std::shared_ptr<DeviceState> device, std::shared_ptr<PortState> port, uint32_t id,
+                       Registration registration)
     : device_(std::move(device)),
       port_(std::move(port)),
       id_(id),
       registration_(std::move(registration)),
+      transfers_(registration_.rmpp_version == 1 ? std::make_unique<rmpp::Transfers>(*this) : nullptr),
       window_(default_window(registration_, port_->receive_buffers())),
       weight_(registration_.weight) {}
 
@@ -44,13 +50,14 @@ bool AgentState::is_counted(uint8_t c) const {
          c == mad_class::subn_directed;
 }
 
-BatchResult AgentState::post(std::span<const SendRequest> requests, std::span<SendId> ids, Waiter* waiter) {
+BatchResult AgentState::post(std::span<const SendRequest> requests, std::span<SendId> ids, Waiter* waiter,
+                             bool segments) {
   BatchResult result;
   {
     const std::lock_guard lock(mutex_);
     for (; result.accepted < requests.size(); ++result.accepted) {
       SendId id;
-      result.refused = closing_ ? Errc::closing : post_one(requests[result.accepted], waiter, id);
+      result.refused = closing_ ? Errc::closing : post_one(requests[result.accepted], waiter, segments, id);
       if (result.refused != Errc::ok) break;
       if (result.accepted < ids.size()) ids[result.accepted] = id;
     }
@@ -65,7 +72,8 @@ BatchResult AgentState::post(std::span<const SendRequest> requests, std::span<Se
   return result;
 }
 
-Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, SendId& id) {
+Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, SendId& id) {
+  if (transfers_ && !segment && rmpp::is_message(r.mad)) return post_message(r, waiter, id);
   if (r.mad.size() < kMadHeaderBytes || r.mad.size() > kMadBytes) return Errc::bad_length;
   if (waiter == nullptr && !registration_.on_send) return Errc::no_send_handler;
   if (port_->removed()) return Errc::device_failed;
@@ -113,6 +121,7 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, SendId& id) {
   const uint64_t wire_tid = __builtin_bswap64(tid);
   std::memcpy(memory.mad.data() + 8, &wire_tid, sizeof wire_tid);
   memory.to = r.to;
+  if (!port_->attributes().carries_grh) memory.to.grh.reset();
 
   SendRecord& record = slots.record(slot);
   const uint16_t generation = SendRecord::generation_of(record.state.load(std::memory_order_relaxed));
@@ -123,12 +132,14 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, SendId& id) {
   record.position = lane.producer;
   record.length = kMadBytes;
   record.lane = kind;
+  record.timeout_ns = pace.timeout.count();
   record.state.store(generation | SendRecord::kLive, std::memory_order_release);
   id = {static_cast<uint16_t>(slot), generation};
 
   if (deadline != 0) {
     // Announced ahead of the descriptor, so that waiting in the lane counts too.
-    if (const Errc failed = command(abi::CommandKind::deadline, id, static_cast<uint32_t>(deadline)); failed != Errc::ok) {
+    if (const Errc failed = command(abi::CommandKind::deadline, id, static_cast<uint32_t>(deadline));
+        failed != Errc::ok) {
       record.state.store(generation, std::memory_order_release);
       slots.give_back(slot);
       return failed;
@@ -144,23 +155,47 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, SendId& id) {
   d.timeout(static_cast<uint32_t>(timeout));
   d.backoff_cap(static_cast<uint32_t>(cap));
   d.deadline(static_cast<uint32_t>(deadline));
-  d.peer(device_->peer_of(r.to));
-  d.own_address(device_->own_address(*port_, r.to));
+  d.peer(device_->peer_of(memory.to));
+  d.own_address(device_->own_address(*port_, memory.to));
   d.lane(static_cast<uint16_t>(lane.number));
   d.retries(static_cast<uint8_t>(pace.retries));
   d.port(static_cast<uint8_t>(port_->number()));
   d.qp(registration_.qp == Qp::gsi);
-  d.grh(r.to.grh.has_value());
+  d.grh(memory.to.grh.has_value());
   d.match_source(registration_.match_source);
   d.length(kMadBytes);
   lane.ring[lane.producer & (lane.ring.size() - 1)] = d;
   ++lane.producer;
 
   if (Trace* trace = port_->trace()) trace->send_posted(id_, id, mgmt_class, tid, Nanoseconds(record.posted_ns));
+  count_accepted();
+  return Errc::ok;
+}
+
+Errc AgentState::post_message(const SendRequest& r, Waiter* waiter, SendId& id) {
+  if (r.mad.size() < rmpp::data_offset(static_cast<uint8_t>(r.mad[1]))) return Errc::bad_length;
+  if (waiter == nullptr && !registration_.on_send) return Errc::no_send_handler;
+  if (port_->removed()) return Errc::device_failed;
+  if (r.pace.timeout.count() < 0 || r.pace.deadline.count() < 0 || r.pace.retries > 255 ||
+      device_->ticks(r.pace.timeout) > DeviceState::kMaxTicks / 2)
+    return Errc::bad_time;
+  const auto byte = [&r](std::size_t at) { return static_cast<uint8_t>(r.mad[at]); };
+  const bool response = hls::is_response(byte(1), byte(3), byte(23)), expects = r.pace.timeout.count() != 0;
+  uint64_t tid = 0;
+  std::memcpy(&tid, r.mad.data() + 8, sizeof tid);
+  tid = __builtin_bswap64(tid);
+  if (!response) tid = uint64_t{id_} << 32 | (r.tid ? *r.tid : next_tid_++);
+  // A response's timeout is that of its windows: nothing answers it but ACKs.
+  const Errc refused = transfers_->post(r, tid, expects && !response, waiter, device_->now(), id);
+  if (refused == Errc::ok) count_accepted();
+  return refused;
+}
+
+void AgentState::count_accepted() {
   bump(accepted_);
   const uint64_t now_out = accepted_.load(std::memory_order_relaxed) - ended_.load(std::memory_order_relaxed);
-  if (now_out > outstanding_high_.load(std::memory_order_relaxed)) outstanding_high_.store(now_out, std::memory_order_relaxed);
-  return Errc::ok;
+  if (now_out > outstanding_high_.load(std::memory_order_relaxed))
+    outstanding_high_.store(now_out, std::memory_order_relaxed);
 }
 
 Errc AgentState::open_lane(LaneKind kind) {
@@ -208,6 +243,7 @@ bool AgentState::outstanding(SendId id) const {
 }
 
 Errc AgentState::cancel(SendId id) {
+  if (id.message != 0) return transfers_ && transfers_->cancel(id.message) ? Errc::ok : Errc::not_outstanding;
   if (!outstanding(id)) return Errc::not_outstanding;
   const Errc refused = command(abi::CommandKind::cancel, id, 0);
   if (refused != Errc::ok) return refused;
@@ -219,6 +255,7 @@ Errc AgentState::cancel(SendId id) {
 Errc AgentState::modify(SendId id, Nanoseconds timeout) {
   if (timeout.count() < 0 || device_->ticks(timeout) > DeviceState::kMaxTicks) return Errc::bad_time;
   if (timeout.count() == 0) return cancel(id);
+  if (id.message != 0) return Errc::not_outstanding;
   if (!outstanding(id)) return Errc::not_outstanding;
   const Errc result = command(abi::CommandKind::modify, id, static_cast<uint32_t>(device_->ticks(timeout)));
   device_->kick();
@@ -271,6 +308,7 @@ bool AgentState::begin_close(std::function<void()> done) {
     closing_ = true;
     done_ = std::move(done);
   }
+  if (transfers_) transfers_->stop(true);
   device_->queue_close(shared_from_this());
   return true;
 }
@@ -288,6 +326,7 @@ void AgentState::wait_until_closed() {
 void AgentState::send_completed(const SendCompletion& c) {
   bump(tries_, c.tries);
   bump(completed_[static_cast<unsigned>(c.status)]);
+  port_->count_completion(c.status);
   ended_.store(ended_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 
+#include "rmpp/transfers.hpp"
 #include "tidemill/abi.hpp"
 #include "tidemill/agent.hpp"
 
@@ -24,7 +25,8 @@ class Waiter;
 
 class AgentState : public std::enable_shared_from_this<AgentState> {
  public:
-  AgentState(std::shared_ptr<DeviceState> device, std::shared_ptr<PortState> port, uint32_t id, Registration registration);
+  AgentState(std::shared_ptr<DeviceState> device, std::shared_ptr<PortState> port, uint32_t id,
+             Registration registration);
 
   uint32_t id() const { return id_; }
   const std::string& name() const { return registration_.name; }
@@ -33,7 +35,8 @@ class AgentState : public std::enable_shared_from_this<AgentState> {
   PortState& port() { return *port_; }
 
   // --- any thread
-  BatchResult post(std::span<const SendRequest> requests, std::span<SendId> ids, Waiter* waiter);
+  /// `segments`: parts of a message, not messages.
+  BatchResult post(std::span<const SendRequest> requests, std::span<SendId> ids, Waiter* waiter, bool segments = false);
   Errc cancel(SendId id);
   Errc modify(SendId id, Nanoseconds timeout);
   bool has_room();
@@ -47,6 +50,8 @@ class AgentState : public std::enable_shared_from_this<AgentState> {
   void wait_until_closed();
 
   // --- the thread that makes progress
+  /// Of an agent with RMPP.
+  rmpp::Transfers* transfers() { return transfers_.get(); }
   /// Counts what has ended, then lets go: the agent may be gone afterwards.
   void send_completed(const SendCompletion& c);
   void count_received() { bump(received_); }
@@ -56,7 +61,9 @@ class AgentState : public std::enable_shared_from_this<AgentState> {
   void closing_since(Nanoseconds t) { closing_since_ = t; }
   Nanoseconds closing_since() const { return closing_since_; }
   bool close_commands_sent() const { return commands_sent_; }
-  bool any_outstanding() const { return accepted_.load(std::memory_order_acquire) != ended_.load(std::memory_order_acquire); }
+  bool any_outstanding() const {
+    return accepted_.load(std::memory_order_acquire) != ended_.load(std::memory_order_acquire);
+  }
   /// One step on the way out; true when every send has completed and the lanes are drained.
   bool try_close();
   void finish_close();
@@ -74,7 +81,9 @@ class AgentState : public std::enable_shared_from_this<AgentState> {
     bool closing = false;  ///< Its close command is on the way.
   };
 
-  Errc post_one(const SendRequest& r, Waiter* waiter, SendId& id);
+  Errc post_one(const SendRequest& r, Waiter* waiter, bool segment, SendId& id);
+  Errc post_message(const SendRequest& r, Waiter* waiter, SendId& id);
+  void count_accepted();
   Errc open_lane(LaneKind kind);
   abi::Command lane_command(abi::CommandKind what, LaneKind kind) const;
   Errc command(abi::CommandKind kind, SendId id, uint32_t ticks);
@@ -92,6 +101,7 @@ class AgentState : public std::enable_shared_from_this<AgentState> {
   const std::shared_ptr<PortState> port_;
   const uint32_t id_;
   const Registration registration_;
+  const std::unique_ptr<rmpp::Transfers> transfers_;
 
   std::mutex mutex_;
   uint16_t window_;

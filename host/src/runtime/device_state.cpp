@@ -16,13 +16,20 @@ constexpr Nanoseconds kBlindWire = std::chrono::milliseconds(1);
 
 DropCause drop_cause(abi::Cause cause) {
   switch (cause) {
-    case abi::Cause::duplicate: return DropCause::duplicate;
-    case abi::Cause::cancelled: return DropCause::cancelled;
-    case abi::Cause::wrong_class: return DropCause::wrong_class;
-    case abi::Cause::wrong_port: return DropCause::wrong_port;
-    case abi::Cause::wrong_address: return DropCause::wrong_address;
-    case abi::Cause::never_sent: return DropCause::never_sent;
-    default: return DropCause::stale;
+    case abi::Cause::duplicate:
+      return DropCause::duplicate;
+    case abi::Cause::cancelled:
+      return DropCause::cancelled;
+    case abi::Cause::wrong_class:
+      return DropCause::wrong_class;
+    case abi::Cause::wrong_port:
+      return DropCause::wrong_port;
+    case abi::Cause::wrong_address:
+      return DropCause::wrong_address;
+    case abi::Cause::never_sent:
+      return DropCause::never_sent;
+    default:
+      return DropCause::stale;
   }
 }
 
@@ -96,8 +103,8 @@ std::size_t DeviceState::poll(std::size_t budget) {
   sleeper_.awake();
   const std::size_t before = callbacks_;
   bool busy = false;
-  // On a virtual clock an outstanding send is always a reason to let time pass; the application's turn comes all the same.
-  // So is a device that is busy without an end: a poll ends, whatever happens.
+  // On a virtual clock an outstanding send is always a reason to let time pass; the application's turn comes all the
+  // same. So is a device that is busy without an end: a poll ends, whatever happens.
   unsigned moves = 16, passes = 1024;
   for (bool more = true; more && passes-- > 0 && callbacks_ - before < budget;) {
     busy = false;
@@ -136,7 +143,7 @@ void DeviceState::feed_reports(uint32_t tick) {
 void DeviceState::wait(Nanoseconds timeout) {
   if (options_.clock->is_virtual() && !own_thread()) return;
   const Nanoseconds idle = Nanoseconds(idle_until_.load(std::memory_order_relaxed)) - options_.clock->now();
-  sleeper_.sleep([this] { return backend_->pending() || closing_waiting_.load(std::memory_order_seq_cst); },
+  sleeper_.sleep([this] { return backend_->pending() || closing_waiting_.load() || transfers_waiting_.load(); },
                  std::min(timeout, idle));
 }
 
@@ -160,17 +167,22 @@ std::size_t DeviceState::run_callbacks() {
     for (const auto& [port, event] : events) tell_agents(*port, event);
   }
   if (!quarantine_.empty()) release_quarantine();
-  return callbacks_ - before;
+  const bool moved = step_transfers();
+  return callbacks_ - before + moved;
 }
 
 void DeviceState::handle(const abi::Completion& c) {
   switch (c.kind()) {
-    case abi::CompletionKind::response: deliver_response(c); break;
+    case abi::CompletionKind::response:
+      deliver_response(c);
+      break;
     case abi::CompletionKind::response_send:
       deliver_response(c);
       finish_send(c);
       break;
-    case abi::CompletionKind::send: finish_send(c); break;
+    case abi::CompletionKind::send:
+      finish_send(c);
+      break;
     case abi::CompletionKind::unsolicited:
       if (PortState* p = port(c.port())) p->deliver_unsolicited(c.buffer());
       break;
@@ -180,7 +192,8 @@ void DeviceState::handle(const abi::Completion& c) {
       break;
     }
     case abi::CompletionKind::port_event:
-    case abi::CompletionKind::dropped: break;
+    case abi::CompletionKind::dropped:
+      break;
   }
 }
 
@@ -200,7 +213,10 @@ void DeviceState::deliver_response(const abi::Completion& c) {
   p->count_match();
   if (Trace* trace = p->trace()) trace->response_matched(agent.id(), *r.matched, now());
   agent.count_received();
-  if (record.waiter != nullptr) {
+  if (agent.transfers() != nullptr &&
+      agent.transfers()->begin_response(r, *r.matched, record.waiter, Nanoseconds(record.timeout_ns))) {
+    // The transfer copies what it needs.
+  } else if (record.waiter != nullptr) {
     record.waiter->received(r);
   } else if (agent.registration().on_receive) {
     ++callbacks_;
@@ -234,6 +250,7 @@ void DeviceState::finish_send(const abi::Completion& c) {
   else
     slots_.give_back(c.slot());
 
+  if (agent.transfers() != nullptr && agent.transfers()->keep(done, waiter)) return;
   ++callbacks_;
   if (waiter != nullptr)
     waiter->completed(done);
@@ -311,6 +328,8 @@ Nanoseconds DeviceState::until_next_event() const {
     else if (port->wire().event_fd() < 0 && !options_.clock->is_virtual())
       next = std::min(next, kBlindWire);
   }
+  for (const auto& agent : transferring_)
+    next = std::min(next, std::max(agent->transfers()->due() - now, Nanoseconds(0)));
   // Timers matter only while a send waits for one.
   if (any_outstanding()) {
     const uint32_t tick = tick_now(), wake = backend_->wake(tick);
@@ -340,13 +359,16 @@ void DeviceState::run() {
 
 // ------------------------------------------------------------------ ports and agents
 
-Result<std::shared_ptr<PortState>> DeviceState::open_port(unsigned number, std::unique_ptr<Wire> wire, PortOptions options) {
+Result<std::shared_ptr<PortState>> DeviceState::open_port(unsigned number, std::unique_ptr<Wire> wire,
+                                                          PortOptions options) {
   if (!wire) return Error{Errc::bad_address, "a port needs a wire"};
-  if (number == 0 || number > 255) return Error{Errc::no_such_port, fmt::format("port {} does not exist; ports are 1 to 255", number)};
+  if (number == 0 || number > 255)
+    return Error{Errc::no_such_port, fmt::format("port {} does not exist; ports are 1 to 255", number)};
   if (options.receive_buffers == 0 || options.receive_buffers > 32768)
     return Error{Errc::bad_length, fmt::format("receive_buffers {} is not 1 to 32768", options.receive_buffers)};
   const WireAttributes a = wire->attributes();
-  if (a.send_depth[0] == 0 || a.send_depth[1] == 0) return Error{Errc::device_failed, "the wire has a send queue of depth 0"};
+  if (a.send_depth[0] == 0 || a.send_depth[1] == 0)
+    return Error{Errc::device_failed, "the wire has a send queue of depth 0"};
   wire->memory(slots_.bytes());
   auto port = std::make_shared<PortState>(*this, number, std::move(wire), std::move(options));
   {
@@ -384,7 +406,8 @@ void DeviceState::close_port(PortState& port) {
   ports_[port.number()].reset();
 }
 
-Result<std::shared_ptr<AgentState>> DeviceState::register_agent(const std::shared_ptr<PortState>& port, Registration r) {
+Result<std::shared_ptr<AgentState>> DeviceState::register_agent(const std::shared_ptr<PortState>& port,
+                                                                Registration r) {
   if (Error e = check_registration(r, port->attributes()); e.code != Errc::ok) return e;
   constexpr uint32_t kIds = 1u << 24;
   std::shared_ptr<AgentState> agent;
@@ -425,6 +448,37 @@ std::shared_ptr<AgentState> DeviceState::owner_of(PortState& port, const MadView
   const std::shared_lock lock(registry_mutex_);
   std::shared_ptr<AgentState> owner = port.registry().find(mad);
   return owner && owner->registration().qp == qp ? owner : nullptr;
+}
+
+std::shared_ptr<AgentState> DeviceState::asker(const PortState& port, const MadView& mad, Qp qp) const {
+  const std::shared_lock lock(registry_mutex_);
+  const auto found = agents_.find(static_cast<uint32_t>(mad.tid() >> 32));
+  if (found == agents_.end() || &found->second->port() != &port || found->second->registration().qp != qp)
+    return nullptr;
+  return found->second;
+}
+
+void DeviceState::queue_transfers(std::shared_ptr<AgentState> agent) {
+  {
+    const std::lock_guard lock(transfers_mutex_);
+    transfers_queue_.push_back(std::move(agent));
+    transfers_waiting_.store(true, std::memory_order_seq_cst);
+  }
+  kick();
+}
+
+bool DeviceState::step_transfers() {
+  if (transfers_waiting_.load(std::memory_order_seq_cst)) {
+    const std::lock_guard lock(transfers_mutex_);
+    transfers_waiting_.store(false, std::memory_order_seq_cst);
+    std::move(transfers_queue_.begin(), transfers_queue_.end(), std::back_inserter(transferring_));
+    transfers_queue_.clear();
+  }
+  if (transferring_.empty()) return false;
+  bool moved = false;
+  for (const auto& agent : transferring_) moved |= agent->transfers()->step(now());
+  std::erase_if(transferring_, [](const auto& agent) { return agent->transfers()->unlist(); });
+  return moved;
 }
 
 void DeviceState::queue_close(std::shared_ptr<AgentState> agent) {
@@ -472,7 +526,10 @@ bool DeviceState::close_agents() {
 
 void DeviceState::tell_agents(PortState& port, PortEvent event) {
   for (const auto& agent : agents_of(port)) {
-    if (event == PortEvent::device_removed && !failed_) to_flush_.push_back(agent);
+    if (event == PortEvent::device_removed) {
+      if (!failed_) to_flush_.push_back(agent);
+      if (agent->transfers() != nullptr) agent->transfers()->stop(false);
+    }
     if (!agent->registration().on_port_event) continue;
     ++callbacks_;
     agent->registration().on_port_event(event);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A device inside the runtime: makes progress, turns completions into callbacks, closes agents, sleeps and wakes.
 ///
-/// One thread at a time makes progress: the device's own, or whoever is inside poll(). Callbacks, wires and the backend's
-/// reporting side belong to it. Posting goes past it: slots, rings and doorbells are lock-free, an agent's own mutex
-/// orders its posts. `registry_mutex_` protects agents, ids and dispatch tables; never held in a callback.
+/// One thread at a time makes progress: the device's own, or whoever is inside poll(). Callbacks, wires and the
+/// backend's reporting side belong to it. Posting goes past it: slots, rings and doorbells are lock-free, an agent's
+/// own mutex orders its posts. `registry_mutex_` protects agents, ids and dispatch tables; never held in a callback.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -56,6 +56,8 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   /// Something was posted: wakes a sleeping progress thread.
   void kick() { sleeper_.kick(); }
   void queue_close(std::shared_ptr<AgentState> agent);
+  /// An agent's RMPP transfers have something to do, now or in time.
+  void queue_transfers(std::shared_ptr<AgentState> agent);
   Nanoseconds now() const;
   /// Rounded up; more than kMaxTicks if it cannot be expressed.
   uint64_t ticks(Nanoseconds t) const { return (static_cast<uint64_t>(t.count()) + tick_ns_ - 1) / tick_ns_; }
@@ -69,6 +71,8 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   void report(const abi::Received& r) { reports_.push_back({false, {}, r}); }
   void report(PortState& port, PortEvent event) { port_events_.emplace_back(&port, event); }
   std::shared_ptr<AgentState> owner_of(PortState& port, const MadView& mad, Qp qp) const;
+  /// The agent a response's TID names.
+  std::shared_ptr<AgentState> asker(const PortState& port, const MadView& mad, Qp qp) const;
   void count_callback() { ++callbacks_; }
 
   // --- from the backend
@@ -100,6 +104,7 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   void fail();
   void complete_all();
   void release_quarantine();
+  bool step_transfers();
   bool close_agents();
   bool advance_virtual_time();
   bool any_outstanding() const;
@@ -130,7 +135,8 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
     abi::Sent sent;
     abi::Received received;
   };
-  /// What the wires said in this pass: told to the engine with the time after they were asked, so that no timer is early.
+  /// What the wires said in this pass: told to the engine with the time after they were asked, so that no timer is
+  /// early.
   std::vector<Report> reports_;
   std::vector<std::pair<PortState*, PortEvent>> port_events_;
   std::vector<abi::Completion> completions_, handling_;
@@ -151,6 +157,11 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   std::vector<std::shared_ptr<AgentState>> closing_queue_;
   std::atomic<bool> closing_waiting_{false};
   std::vector<std::shared_ptr<AgentState>> closing_, closed_, to_flush_;
+
+  std::mutex transfers_mutex_;
+  std::vector<std::shared_ptr<AgentState>> transfers_queue_;
+  std::atomic<bool> transfers_waiting_{false};
+  std::vector<std::shared_ptr<AgentState>> transferring_;  ///< Whoever makes progress.
 
   std::atomic<bool> stop_{false};
   /// Set if the last handle goes inside a callback of our own thread, which then ends without touching this again.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "hls/classify.hpp"
+#include "rmpp/segment.hpp"
 #include "runtime/device_state.hpp"
 
 namespace tidemill::detail {
@@ -12,7 +13,14 @@ namespace {
 
 constexpr uint16_t kAttributeClassPortInfo = 0x0001;
 
-uint64_t token_of(const abi::Transmit& t) { return uint64_t{t.qp()} << 32 | uint64_t{t.generation()} << 16 | t.slot(); }
+/// Of RMPP only the first DATA segment answers a send: ACKs and what follows belong to transfers.
+bool may_match(const MadView& mad) {
+  return !mad.rmpp_active() || (mad.rmpp_type() == static_cast<uint8_t>(rmpp::Type::data) && mad.rmpp_segment() == 1);
+}
+
+uint64_t token_of(const abi::Transmit& t) {
+  return uint64_t{t.qp()} << 32 | uint64_t{t.generation()} << 16 | t.slot();
+}
 
 }  // namespace
 
@@ -37,6 +45,7 @@ PortStats PortState::stats() const {
   s.auto_responses = auto_responses_;
   s.outstanding_high = outstanding_high_;
   for (std::size_t i = 0; i < kDropCauses; ++i) s.dropped[i] = dropped_[i];
+  for (std::size_t i = 0; i < kSendStatuses; ++i) s.completed[i] = completed_[i];
   for (std::size_t i = 0; i < 256; ++i) {
     s.sent_by_class[i] = sent_by_class_[i];
     s.received_by_class[i] = received_by_class_[i];
@@ -93,7 +102,8 @@ bool PortState::well_formed(const WireReceived& r) const {
   if (mad.base_version() != 1) return false;
   const bool smi_class = mad.mgmt_class() == mad_class::subn_lid || mad.mgmt_class() == mad_class::subn_directed;
   if (smi_class != (r.qp == Qp::smi)) return false;
-  return mad.mgmt_class() != mad_class::com_mgt || mad.method() == mad_method::send || mad.attribute() == kAttributeClassPortInfo;
+  return mad.mgmt_class() != mad_class::com_mgt || mad.method() == mad_method::send ||
+         mad.attribute() == kAttributeClassPortInfo;
 }
 
 bool PortState::received(const WireReceived& r) {
@@ -129,7 +139,7 @@ bool PortState::received(const WireReceived& r) {
   header.port(static_cast<uint8_t>(number_));
   header.qp(r.qp == Qp::gsi);
   header.grh(r.from.grh.has_value());
-  header.response(mad.is_response());
+  header.response(mad.is_response() && may_match(mad));
   header.rmpp(mad.rmpp_active());
   device_.report(header);
   return true;
@@ -137,20 +147,36 @@ bool PortState::received(const WireReceived& r) {
 
 Received PortState::received(uint16_t buffer) const {
   const Buffer& b = buffers_[buffer];
-  return {.mad = MadView(b.mad), .from = b.from, .qp = b.qp, .port = number_, .matched = {}, .context = 0};
+  return {.mad = MadView(b.mad),
+          .from = b.from,
+          .qp = b.qp,
+          .port = number_,
+          .matched = {},
+          .context = 0,
+          .message = b.mad};
 }
 
-void PortState::release(uint16_t buffer) { free_[buffer / options_.receive_buffers].push_back(buffer); }
+void PortState::release(uint16_t buffer) {
+  free_[buffer / options_.receive_buffers].push_back(buffer);
+}
 
 void PortState::deliver_unsolicited(uint16_t buffer) {
   const Received r = received(buffer);
-  // A response reaches this point only as an active RMPP segment that matches no send: it creates no state.
-  if (r.mad.is_response()) {
+  // A response reaches this point only as RMPP that answers no send: it may belong to a transfer of the agent it names.
+  const bool response = r.mad.is_response();
+  const std::shared_ptr<AgentState> owner =
+      response ? device_.asker(*this, r.mad, r.qp) : device_.owner_of(*this, r.mad, r.qp);
+  if (owner && owner->transfers() != nullptr && r.mad.rmpp_active()) {
+    owner->transfers()->received(r);
+    release(buffer);
+    return;
+  }
+  const bool own_rmpp = owner && owner->registration().own_rmpp && owner->registration().on_receive && r.mad.rmpp_active();
+  if (response && !own_rmpp) {
     dropped(DropCause::stale);
     release(buffer);
     return;
   }
-  const std::shared_ptr<AgentState> owner = device_.owner_of(*this, r.mad, r.qp);
   if (owner) {
     ++unsolicited_;
     owner->count_received();

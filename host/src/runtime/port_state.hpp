@@ -52,10 +52,14 @@ class PortState final : public WireSink {
   void deliver_unsolicited(uint16_t buffer);
   void dropped(DropCause cause) { ++dropped_[static_cast<unsigned>(cause)]; }
   void count_match() { ++matched_; }
+  void count_completion(SendStatus status) { ++completed_[static_cast<unsigned>(status)]; }
   void count_retries(uint64_t total) { retried_.raise_to(total); }
-  void set_internal_agent(Qp qp, std::shared_ptr<AgentState> agent) { internal_[static_cast<unsigned>(qp)] = std::move(agent); }
+  void set_internal_agent(Qp qp, std::shared_ptr<AgentState> agent) {
+    internal_[static_cast<unsigned>(qp)] = std::move(agent);
+  }
   std::shared_ptr<AgentState> take_internal_agent(unsigned qp) { return std::move(internal_[qp]); }
-  /// An agent has been closing for `waited`: a lost wire, or one that reports nothing for that long, gives its tries up.
+  /// An agent has been closing for `waited`: a lost wire, or one that reports nothing for that long, gives its tries
+  /// up.
   void give_up_wire(Nanoseconds waited);
 
   // --- from the wire
@@ -93,6 +97,7 @@ class PortState final : public WireSink {
 
   Counter transmitted_, retried_, received_, matched_, unsolicited_, auto_responses_, outstanding_high_;
   std::array<Counter, kDropCauses> dropped_;
+  std::array<Counter, kSendStatuses> completed_;
   std::array<Counter, 256> sent_by_class_, received_by_class_;
 };
 

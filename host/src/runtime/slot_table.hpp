@@ -24,6 +24,7 @@ struct alignas(64) SendRecord {
   std::atomic<AgentState*> agent{nullptr};
   Waiter* waiter = nullptr;
   uint64_t context = 0;
+  int64_t timeout_ns = 0;  ///< Of one try, as asked for.
   int64_t posted_ns = 0;
   uint32_t position = 0;             ///< Of its descriptor in the lane.
   uint16_t length = 0;

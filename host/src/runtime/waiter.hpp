@@ -2,6 +2,7 @@
 /// Who waits for one send instead of the agent's handlers: a blocked call or a suspended coroutine.
 #pragma once
 #include <optional>
+#include <vector>
 
 #include "tidemill/agent.hpp"
 
@@ -13,6 +14,7 @@ class Waiter {
   void received(const Received& r) {
     response_.emplace(r.mad);
     from_ = r.from;
+    if (r.message.size() > kMadBytes) message_.assign(r.message.begin(), r.message.end());
   }
   virtual void completed(const SendCompletion& c) = 0;
 
@@ -22,6 +24,7 @@ class Waiter {
 
   std::optional<Mad> response_;
   Address from_;
+  std::vector<std::byte> message_;
 };
 
 }  // namespace tidemill::detail

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/// An ibsim of our own, and programs on it by the drop-in libibumad.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "ibsim_fabric/net_file.hpp"
+#include "ibsim_fabric/process.hpp"
+
+namespace tidemill::ibsim_fabric {
+
+/// The folder of the drop-in libibumad.so.3: beside this program, or where it was installed.
+Result<std::string> umad_folder();
+
+/// A folder for logs and tables, gone with this unless kept.
+class WorkFolder {
+ public:
+  explicit WorkFolder(std::string name);
+  ~WorkFolder();
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+  void keep() { keep_ = true; }
+
+ private:
+  std::string path_;
+  bool keep_ = false;
+};
+
+/// How a program comes to the fabric.
+struct Seat {
+  std::string socket;  ///< ibsim's name.
+  std::string host;
+  std::string device = "soft:";
+  std::string trace{};  ///< Prefix of trace files.
+  std::string stats{};  ///< File for its counts.
+};
+std::map<std::string, std::string> environment(const Seat& seat, const std::string& umad);
+
+/// Starts ibsim on a net file under a name of its own and waits until it answers.
+class IbsimProcess {
+ public:
+  static Result<IbsimProcess> start(const NetFile& net, const std::string& output);
+  const std::string& socket() const { return socket_; }
+  bool running() { return process_.running(); }
+  pid_t pid() const { return process_.pid(); }
+
+ private:
+  Process process_;
+  std::string socket_;
+};
+
+/// "sent 121, matched 120, retried 0, timed out 0" of a stats file; empty if there is none.
+std::string describe_counts(const std::string& stats_file);
+
+}  // namespace tidemill::ibsim_fabric
