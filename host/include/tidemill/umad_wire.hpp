@@ -8,7 +8,7 @@
 /// delivers only the unsolicited MADs asked for in `served`; and transmit() blocks while it resolves a GID that is not
 /// link-local.
 ///
-/// In the library `tidemill_umad`. Threads: as wire.hpp says; counters() may be read anywhere.
+/// In the library `tidemill_umad_wire`. Threads: as wire.hpp says; counters() may be read anywhere.
 #pragma once
 #include <atomic>
 #include <cstdint>
