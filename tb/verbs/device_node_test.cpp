@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,7 +12,7 @@ namespace tidemill::verbs {
 namespace {
 
 struct DeviceNodeTest : testing::Test {
-  std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "tidemill_device_node";
+  std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / ("tidemill_device_node." + std::to_string(::getpid()));
   void SetUp() override {
     std::filesystem::create_directories(folder);
     for (const char* name : {"uverbs0", "uverbs1"}) std::ofstream(folder / name).put('x');
