@@ -2,7 +2,8 @@
 /// Sweeps a fabric by directed-route SMPs, breadth first, and prints its topology. One callback chain, no threads:
 /// the application polls.
 ///
-/// usage: discover [nodes] [loss]
+/// usage: discover [nodes] [loss]    on a fabric simulated in this process
+///        discover ibsim             on ibsim, as IBSIM_SOCKNAME and SIM_HOST say
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -115,23 +116,31 @@ class Sweep {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const unsigned nodes = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 8;
+  const bool on_ibsim = argc > 1 && std::string(argv[1]) == "ibsim";
+  const unsigned nodes = argc > 1 && !on_ibsim ? static_cast<unsigned>(std::atoi(argv[1])) : 8;
   const double loss = argc > 2 ? std::atof(argv[2]) : 0;
   auto clock = std::make_shared<VirtualClock>();
   auto fabric = SimulatedFabric::create({.nodes = nodes, .radix = 8, .faults = {.loss = loss}, .clock = clock});
   if (!fabric) return std::fprintf(stderr, "%s\n", fabric.error().message.c_str()), 2;
-  auto device = Device::open("soft:", {.progress = Progress::poll, .clock = clock}).value();
-  auto port = device.open_port(1, fabric->attach(0).value()).value();
+  // A place on ibsim must outlive its wire, and real time runs there.
+  auto ibsim = on_ibsim ? Ibsim::connect(IbsimOptions::from_environment()) : Result<Ibsim>(Error{});
+  if (on_ibsim && !ibsim) return std::fprintf(stderr, "%s\n", ibsim.error().message.c_str()), 2;
+  auto wire = on_ibsim ? ibsim->wire() : fabric->attach(0);
+  if (!wire) return std::fprintf(stderr, "%s\n", wire.error().message.c_str()), 2;
+  DeviceOptions options{.progress = Progress::poll};
+  if (!on_ibsim) options.clock = clock;
+  auto device = Device::open("soft:", options).value();
+  auto port = device.open_port(1, std::move(wire).value()).value();
 
   Sweep sweep(port);
   const bool complete = sweep.run();
   unsigned switches = 0;
   for (const auto& [guid, node] : sweep.nodes()) {
     switches += node.is_switch;
-    std::printf("%s %016llx \"%s\"\n", node.is_switch ? "Switch" : "Ca    ", static_cast<unsigned long long>(guid),
-                node.description.c_str());
+    std::printf("%s %016llx \"%s\"\n", node.is_switch ? "Switch" : "Ca    ", static_cast<unsigned long long>(guid), node.description.c_str());
     for (const auto& [p, other] : node.links) std::printf("    [%d] -> %s\n", p, other.c_str());
   }
   std::printf("%zu nodes, %u of them switches%s\n", sweep.nodes().size(), switches, complete ? "" : "; INCOMPLETE");
+  if (on_ibsim) return complete ? 0 : 1;
   return complete && sweep.nodes().size() == fabric->nodes() + fabric->switches() ? 0 : 1;
 }

@@ -47,6 +47,27 @@ TEST_F(Tools, IbnetdiscoverFindsTheNetworkOfTheNetFile) {
   EXPECT_EQ(r.port("matched"), r.completed("success"));
 }
 
+TEST_F(Tools, TheNativeExampleFindsWhatIbnetdiscoverFinds) {
+  NEEDS("ibsim", "ibnetdiscover");
+  start_ibsim(two_switches());
+  const Ran native = run("Hca1", {TIDEMILL_EXAMPLES "/discover", "ibsim"});
+  EXPECT_EQ(native.status, 0) << native.output;
+  std::vector<std::string> links;
+  const std::regex node("^(?:Switch|Ca) +[0-9a-f]+ \"([^\"]*)\""), link("^ +\\[(\\d+)\\] -> (\\S+) port (\\d+)");
+  std::istringstream in(native.output);
+  std::string self;
+  for (std::string line; std::getline(in, line);) {
+    std::smatch m;
+    if (std::regex_search(line, m, node)) self = m[1];
+    if (!std::regex_search(line, m, link)) continue;
+    std::string a = self + "[" + m[1].str() + "]", b = m[2].str() + "[" + m[3].str() + "]";
+    // The sweep notes a link where it leaves a switch or our own adapter: once or from both ends.
+    if (b < a) std::swap(a, b);
+    if (std::find(links.begin(), links.end(), a + "-" + b) == links.end()) links.push_back(a + "-" + b);
+  }
+  EXPECT_THAT(links, UnorderedElementsAreArray(links_of(run("Hca1", {"ibnetdiscover"}).output))) << native.output;
+}
+
 TEST_F(Tools, EveryHostAndLinkIsListed) {
   NEEDS("ibsim", "opensm", "ibhosts", "iblinkinfo");
   up();

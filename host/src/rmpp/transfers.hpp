@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "rmpp/reassembly.hpp"
@@ -60,7 +61,10 @@ class Transfers {
     uint16_t lid = 0;
     uint8_t mgmt_class = 0, class_version = 0, method = 0;
     Gid gid{};
-    auto operator<=>(const Key&) const = default;
+    bool operator<(const Key& o) const {
+      return std::tie(tid, qpn, lid, mgmt_class, class_version, method, gid) <
+             std::tie(o.tid, o.qpn, o.lid, o.mgmt_class, o.class_version, o.method, o.gid);
+    }
   };
   static Key key_of(const Received& r);
 

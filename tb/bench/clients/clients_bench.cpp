@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Real programs on ibsim: through the drop-in libibumad, and through ibsim's own preloaded shim on the system's.
+/// Wall time: programs, ibsim and library share the cores.
+#include <benchmark/benchmark.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <thread>
+
+#include "ibsim_fabric/fabric.hpp"
+
+namespace {
+
+using namespace tidemill;
+using namespace tidemill::ibsim_fabric;
+using namespace std::chrono_literals;
+
+constexpr const char* kShims[] = {"/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so", "/usr/lib/umad2sim/libumad2sim.so"};
+
+enum class Library { tidemill, cosim, umad2sim };
+
+std::string shim() {
+  for (const char* place : kShims)
+    if (std::filesystem::exists(place)) return place;
+  return {};
+}
+
+std::map<std::string, std::string> environment_of(Library library, const std::string& socket, const std::string& host) {
+  if (library == Library::umad2sim) return {{"LD_PRELOAD", shim()}, {"IBSIM_SOCKNAME", socket}, {"SIM_HOST", host}};
+  return environment({.socket = socket, .host = host, .device = library == Library::cosim ? "cosim:" : "soft:"}, TIDEMILL_UMAD_FOLDER);
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// A fabric with an opensm on its first host.
+class Fabric {
+ public:
+  Fabric(unsigned hosts, unsigned radix) {
+    std::ofstream(work_.file("fabric.net")) << fat_tree(hosts, radix).value();
+    net_ = NetFile::read(work_.file("fabric.net")).value();
+    auto started = IbsimProcess::start(net_, work_.file("ibsim.log"));
+    if (started.ok()) ibsim_.emplace(std::move(started).value());
+  }
+  bool ok() const { return ibsim_.has_value(); }
+  /// Seconds until the subnet is up, or nothing within `limit`.
+  std::optional<double> manage(Library library, const std::string& smps, std::chrono::seconds limit) {
+    auto variables = environment_of(library, ibsim_->socket(), net_.hosts.front());
+    if (library == Library::umad2sim) variables["SIM_SET_ISSM"] = "1";
+    variables["OSM_CACHE_DIR"] = variables["OSM_TMP_DIR"] = work_.path();
+    variables["OSM_UMAD_MAX_PENDING"] = "20000";
+    std::ofstream(work_.file("opensm.conf")) << "force_log_flush TRUE\n";
+    const auto start = std::chrono::steady_clock::now();
+    auto opensm = Process::start({.arguments = {"opensm", "-F", work_.file("opensm.conf"), "--maxsmps", smps, "-f", work_.file("opensm.log")}, .environment = variables, .output = work_.file("opensm.out")});
+    if (!opensm) return std::nullopt;
+    opensm_ = std::move(opensm).value();
+    while (opensm_.running() && std::chrono::steady_clock::now() - start < limit) {
+      if (text_of(work_.file("opensm.log")).find("SUBNET UP") != std::string::npos) return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      std::this_thread::sleep_for(1ms);
+    }
+    return std::nullopt;
+  }
+  Process launch(Library library, const std::string& host, std::vector<std::string> arguments, const std::string& output) {
+    auto variables = environment_of(library, ibsim_->socket(), host);
+    auto started = Process::start({.arguments = std::move(arguments), .environment = variables, .output = work_.file(output)});
+    return started.ok() ? std::move(started).value() : Process();
+  }
+  std::string output(const std::string& name) const { return text_of(work_.file(name)); }
+
+ private:
+  WorkFolder work_{"tidemill-bench"};
+  NetFile net_;
+  std::optional<IbsimProcess> ibsim_;
+  Process opensm_;
+};
+
+/// Round trips of ibping's flood, the library under the client.
+void ibping_flood(benchmark::State& state, Library library) {
+  if (library == Library::umad2sim && shim().empty()) return state.SkipWithError("SKIPPED: no umad2sim (Debian: libumad2sim0)");
+  Fabric fabric(4, 8);
+  if (!fabric.ok() || !fabric.manage(Library::tidemill, "0", 30s)) return state.SkipWithError("no fabric");
+  // The server is always ours: under the shim ibping -S ends with a segmentation fault.
+  auto server = fabric.launch(Library::tidemill, "H1", {"ibping", "-S"}, "server.out");
+  std::this_thread::sleep_for(300ms);
+  auto ask = fabric.launch(Library::tidemill, "H1", {"ibstat"}, "lid.out");  // its own LID, which the sweep chose
+  ask.wait();
+  std::smatch m;
+  const std::string description = fabric.output("lid.out");
+  if (!std::regex_search(description, m, std::regex("Base lid: (\\d+)"))) return state.SkipWithError(("no LID: " + description).c_str());
+  constexpr int kRoundTrips = 5000;
+  for (auto _ : state) {
+    auto client = fabric.launch(library, "H2", {"ibping", "-f", "-c", std::to_string(kRoundTrips), m[1]}, "client.out");
+    client.wait();
+    std::smatch result;
+    const std::string said = fabric.output("client.out");
+    if (!std::regex_search(said, result, std::regex("(\\d+) received, .*time (\\d+) ms"))) return state.SkipWithError(("ibping: " + said).c_str());
+    if (std::stoi(result[1]) != kRoundTrips) return state.SkipWithError(("lost some: " + result[0].str()).c_str());
+    state.SetIterationTime(std::stod(result[2]) / 1e3 / kRoundTrips);
+  }
+  state.counters["round_trips/s"] = benchmark::Counter(1, benchmark::Counter::kIsIterationInvariantRate);
+  server.signal(SIGINT);
+}
+
+/// opensm's time to SUBNET UP on 560 nodes.
+void subnet_up(benchmark::State& state, Library library, const std::string& smps) {
+  if (library == Library::umad2sim && shim().empty()) return state.SkipWithError("SKIPPED: no umad2sim (Debian: libumad2sim0)");
+  for (auto _ : state) {
+    Fabric fabric(512, 32);
+    const auto seconds = fabric.ok() ? fabric.manage(library, smps, 30s) : std::nullopt;
+    if (!seconds) return state.SkipWithError("not up within 30 s");
+    state.SetIterationTime(*seconds);
+  }
+}
+
+BENCHMARK_CAPTURE(ibping_flood, tidemill, Library::tidemill)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(3);
+BENCHMARK_CAPTURE(ibping_flood, umad2sim, Library::umad2sim)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(3);
+BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_0, Library::tidemill, "0")->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
+BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_4, Library::tidemill, "4")->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
+BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_0, Library::umad2sim, "0")->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_4, Library::umad2sim, "4")->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
+
+}  // namespace
