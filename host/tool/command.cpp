@@ -60,6 +60,16 @@ std::string explain(const CLI::App& app, const CLI::App* sub, const CLI::ParseEr
   return unknown && !extras.empty() ? unknown_word(app, sub, extras.front()) : text;
 }
 
+/// What follows "--" goes to the subcommand's hidden --program, word by word, and not to its own arguments.
+std::vector<std::string> with_program(const CLI::App& app, int argc, const char* const* argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  const auto subs = app.get_subcommands([&words](const CLI::App* s) { return !words.empty() && s->check_name(words.front()); });
+  if (dashes == words.end() || subs.empty() || subs.front()->get_option_no_throw("--program") == nullptr) return words;
+  for (auto word = words.erase(dashes); word != words.end(); ++word) word->insert(0, "--program=");
+  return words;
+}
+
 }  // namespace
 
 int run_command(int argc, const char* const* argv, const std::vector<AddSubcommand>& subcommands) {
@@ -78,7 +88,9 @@ int run_command(int argc, const char* const* argv, const std::vector<AddSubcomma
     return parsed.empty() ? nullptr : parsed.front();
   };
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = with_program(app, argc, argv);
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(words);
     return status;
   } catch (const CLI::Success& wish) {  // --help and the like
     return app.exit(wish);

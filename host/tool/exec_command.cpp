@@ -15,7 +15,7 @@ namespace {
 
 using namespace ibsim_fabric;
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kFooter = R"(After -- comes the program with its arguments. Examples:
   tidemill exec --net two-switches.net -- ibnetdiscover
   tidemill exec --net two-switches.net --device cosim: --trace sweep -- ibnetdiscover
   tidemill exec --socket tidemill-4711 --host Hca2 -- saquery
@@ -39,6 +39,7 @@ int run(Settings& s) {
     const auto net = NetFile::read(s.net);
     if (!net) throw UsageError(net.error().message);
     if (s.seat.host.empty()) s.seat.host = net.value().hosts.front();
+    if (!net.value().has(s.seat.host)) throw UsageError(fmt::format("--host {}: net file '{}' has no host of that name", s.seat.host, s.net));
     auto started = IbsimProcess::start(net.value(), work.file("ibsim.log"));
     if (!started) {
       work.keep();
@@ -83,8 +84,9 @@ void add_exec(CLI::App& app, int& status) {
   sub->add_option("--trace", settings->seat.trace, "Prefix of a timeline (.json) and a capture (.pcapng) of its MADs");
   sub->add_option("--stats", settings->seat.stats, "File for its counts, as JSON");
   sub->add_flag("--quiet", settings->quiet, "No line of counts at the end");
-  sub->add_option("program", settings->program, "The program and its arguments, after --")->required();
+  sub->add_option("--program", settings->program)->group("");
   sub->callback([settings, &status] {
+    if (settings->program.empty()) throw UsageError("name the program to run after --, as in: tidemill exec --net FILE -- ibnetdiscover");
     if (settings->seat.socket.empty()) settings->seat.socket = "sim";
     status = run(*settings);
   });

@@ -20,7 +20,7 @@ namespace {
 using namespace ibsim_fabric;
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kFooter = R"(After -- comes the program of --once with its arguments. Examples:
   tidemill fabric --hosts 8                       a small fat tree, opensm on the soft device
   tidemill fabric --hosts 8 --device cosim:       the same, every MAD of opensm through the co-simulated card
   tidemill fabric my.net --once -- saquery -p     brings it up, runs a program on the second host, ends
@@ -29,7 +29,7 @@ Without --once it stays up until Ctrl-C. Exit status: 0 the subnet came up (and 
 
 struct Settings {
   std::string net, host, device = "soft:", trace, log_folder;
-  unsigned hosts = 0, radix = 0, limit = 120;
+  unsigned hosts = 8, radix = 0, limit = 120;
   bool once = false;
   std::vector<std::string> program;
 };
@@ -43,7 +43,7 @@ void stop(int) {
 NetFile open_net(const Settings& s, const WorkFolder& work) {
   std::string path = s.net;
   if (path.empty()) {
-    const auto tree = fat_tree(s.hosts == 0 ? 8 : s.hosts, s.radix);
+    const auto tree = fat_tree(s.hosts, s.radix);
     if (!tree) throw UsageError(tree.error().message);
     path = work.file("fabric.net");
     std::ofstream(path) << tree.value();
@@ -78,7 +78,7 @@ int run(Settings& s) {
   const NetFile net = open_net(s, work);
   const std::string host = s.host.empty() ? net.hosts.front() : s.host;
   const std::string other = net.hosts[net.hosts.size() > 1 && net.hosts.front() == host ? 1 : 0];
-  if (std::find(net.hosts.begin(), net.hosts.end(), host) == net.hosts.end())
+  if (!net.has(host))
     throw UsageError(fmt::format("--host {}: net file '{}' has no host of that name", host, net.path));
 
   std::signal(SIGINT, stop);
@@ -148,7 +148,7 @@ void add_fabric(CLI::App& app, int& status) {
   CLI::App* const sub = app.add_subcommand("fabric", "Keeps a simulated fabric with an opensm on Tidemill up");
   sub->footer(kFooter);
   auto* const net = sub->add_option("net", settings->net, "Net file as ibsim reads it; without one a fat tree is made");
-  sub->add_option("--hosts", settings->hosts, "Hosts of that fat tree, 8 by default")->excludes(net);
+  sub->add_option("--hosts", settings->hosts, "Hosts of that fat tree")->excludes(net)->capture_default_str();
   sub->add_option("--radix", settings->radix, "Ports of its switches")->excludes(net);
   sub->add_option("--host", settings->host, "Host of opensm; by default the first");
   sub->add_option("--device", settings->device, "Device URI of opensm and --once's program")->capture_default_str();
@@ -156,7 +156,7 @@ void add_fabric(CLI::App& app, int& status) {
   sub->add_option("--limit", settings->limit, "Seconds until SUBNET UP must have come")->capture_default_str();
   auto* const once =
       sub->add_flag("--once", settings->once, "Runs a program (ibnetdiscover -l) on another host and ends");
-  sub->add_option("program", settings->program, "What --once runs, after --")->needs(once);
+  sub->add_option("--program", settings->program)->group("")->needs(once);
   sub->callback([settings, &status] { status = run(*settings); });
 }
 

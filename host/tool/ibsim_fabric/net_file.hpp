@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// ibsim's net files: who is on a fabric, and fat trees of any size.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ struct NetFile {
   std::string path;
   std::vector<std::string> hosts;  ///< Names as in the file, in its order.
   unsigned switches = 0;
+
+  bool has(const std::string& host) const { return std::find(hosts.begin(), hosts.end(), host) != hosts.end(); }
 
   /// An error if it cannot be read, or has no host.
   static Result<NetFile> read(const std::string& path);
