@@ -201,9 +201,10 @@ TEST_F(HostilePeers, WhateverArrivesEveryMessageCompletesOnceAndNothingIsLeft) {
         const bool response = dice() % 3 == 0;
         const auto message = make_message(dice() % 2000, response ? kGetTableResponse : kGetTable, dice() % 64);
         const Mad single = Mad(get_table()).put8(26, 0);
-        const SendRequest r{.mad = dice() % 2 == 0 ? std::span<const std::byte>(message) : single.bytes(),
-                            .to = {.lid = 9},
-                            .pace = {.timeout = dice() % 4 == 0 && response ? 0s : 1s, .retries = dice() % 3}};
+        const SendRequest r{
+            .mad = dice() % 2 == 0 ? std::span<const std::byte>(message) : single.bytes(),
+            .to = {.lid = 9},
+            .pace = {.timeout = dice() % 4 == 0 && response ? 0s : 1s, .retries = static_cast<unsigned>(dice() % 3)}};
         if (const auto id = agent_.send(r); id.ok()) {
           ++accepted[name(id.value())];
           ids.push_back(id.value());
