@@ -30,6 +30,12 @@ struct Settings {
   std::vector<std::string> program;
 };
 
+volatile std::sig_atomic_t g_program = 0;  // a signal handler can do no more
+
+void pass_on(int number) {
+  ::kill(static_cast<pid_t>(g_program), number);
+}
+
 int run(Settings& s) {
   const auto umad = umad_folder();
   if (!umad) throw UsageError(umad.error().message);
@@ -51,11 +57,13 @@ int run(Settings& s) {
   const bool own_stats = s.seat.stats.empty();
   if (own_stats) s.seat.stats = work.file("stats.json");
 
-  // Ctrl-C is for the program; what it leaves behind is for us.
-  std::signal(SIGINT, SIG_IGN);
-  std::signal(SIGTERM, SIG_IGN);
   auto program = Process::start({.arguments = s.program, .environment = environment(s.seat, umad.value())});
   if (!program) throw UsageError(program.error().message);
+  // Ctrl-C is for the program, which has it from the terminal; what it leaves behind is for us. Set only now: a signal
+  // that is ignored stays so in what is started. SIGTERM came to us alone.
+  g_program = program.value().pid();
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGTERM, pass_on);
   std::optional<int> status;
   while (!status) status = program.value().wait();
   if (!s.quiet) {

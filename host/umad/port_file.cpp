@@ -169,6 +169,12 @@ int PortFile::remove_agent(int number) {
 }
 
 void PortFile::remove_all() {
+  // Whoever waits for it to be readable sees that it is no more.
+  {
+    const std::lock_guard lock(mutex_);
+    gone_ = true;
+    ::eventfd_write(event_, 1);
+  }
   for (int i = 0; i < UMAD_CA_MAX_AGENTS; ++i) remove_agent(i);
 }
 
@@ -181,6 +187,7 @@ int PortFile::send(int number, const ib_user_mad& header, std::span<const std::b
   const bool response = view.is_response(), active = rmpp::is_message(mad);
   auto timeout = std::chrono::milliseconds(static_cast<unsigned>(timeout_ms));
   if (timeout_ms < 0 || timeout > kLongestTimeout) timeout = kLongestTimeout;
+  const int tries_left = std::min(retries, 255);
 
   std::unique_lock lock(mutex_);
   if (gone_) return -EIO;
@@ -202,13 +209,13 @@ int PortFile::send(int number, const ib_user_mad& header, std::span<const std::b
     if (!agent.live.insert(*out.name).second) return -EINVAL;
   }
   out.due = timeout.count() == 0 ? std::chrono::steady_clock::time_point::max()
-                                 : std::chrono::steady_clock::now() + (retries + 1) * timeout;
+                                 : std::chrono::steady_clock::now() + (tries_left + 1) * timeout;
 
   const auto name = out.name;
   agent.sends.emplace(context, std::move(out));
   SendRequest r{.mad = mad,
                 .to = to_address(header.addr),
-                .pace = {.timeout = timeout, .retries = std::min(static_cast<unsigned>(retries), 255u)},
+                .pace = {.timeout = timeout, .retries = static_cast<unsigned>(tries_left)},
                 .context = context};
   if (!response) r.tid = low_tid;
   for (;;) {

@@ -5,7 +5,10 @@
 #include <infiniband/umad_str.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <climits>
 #include <future>
 
 #include "tb/clients/fixture.hpp"
@@ -244,6 +247,54 @@ TEST_F(Umad, ABufferTooSmallLosesNothing) {
   EXPECT_EQ(umad_recv(port_, got.umad(), &got.length(), 0), -EINVAL);
   EXPECT_EQ(got.length(), 256) << "what it needs";
   EXPECT_EQ(umad_recv(port_, got.umad(), &got.length(), 0), agent);
+}
+
+TEST_F(Umad, ClosingWakesWhoeverWaits) {
+  auto waits = std::async(std::launch::async, [this] {
+    Buffer got;
+    return umad_recv(port_, got.umad(), &got.length(), 20'000);
+  });
+  std::this_thread::sleep_for(200ms);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(umad_close_port(port_), 0);
+  port_ = -1;
+  EXPECT_LT(waits.get(), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+}
+
+TEST_F(Umad, AChildHasNoneOfItsParentsFiles) {
+  const int agent = smi_agent();
+  ASSERT_GE(agent, 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // a hang ends it with a signal
+    Buffer ask;
+    ask.fill(ask_self());
+    to_self(ask);
+    const bool refused = umad_send(port_, agent, ask.umad(), kMadBytes, 100, 0) == -EIO && errno == EBADF;
+    ::_exit(refused && umad_close_port(port_) == -EBADF ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  Buffer ask, got;
+  ask.fill(ask_self());
+  to_self(ask);
+  ASSERT_EQ(umad_send(port_, agent, ask.umad(), kMadBytes, 1000, 0), 0) << "the parent's work on";
+  EXPECT_EQ(umad_recv(port_, got.umad(), &got.length(), 2000), agent);
+}
+
+TEST_F(Umad, EndlessRetriesDoNotDelayAReceiver) {
+  const int agent = smi_agent();
+  Buffer ask, got;
+  ask.fill(ask_nobody());
+  to_nobody(ask);
+  const int other = umad_register(port_, mad_class::perf, 1, 0, nullptr);
+  ASSERT_GE(agent, 0);
+  ASSERT_EQ(umad_send(port_, other, ask.umad(), kMadBytes, 1000, INT_MAX), 0);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(umad_recv(port_, got.umad(), &got.length(), 10), -ETIMEDOUT);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 150ms) << "no end is due";
 }
 
 TEST_F(Umad, AThreadCancelledInReceiveLeavesTheLibraryWhole) {

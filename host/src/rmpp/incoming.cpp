@@ -76,7 +76,12 @@ bool Transfers::keep(const SendCompletion& done, detail::Waiter* waiter) {
     r.completed = agent_.device().now();
     return true;
   }
-  if (answered.key) receiving_.erase(*answered.key);
+  if (answered.key) {
+    // The send fails after all: what has come of its response goes, and its bytes count no more.
+    const auto at = receiving_.find(*answered.key);
+    at->second.answers.reset();
+    give_up(at, SendStatus::flushed, Reason::unspecified);
+  }
   SendCompletion ended = done;
   if (ended.status == SendStatus::success) {
     ended.status = answered.status;
@@ -87,6 +92,11 @@ bool Transfers::keep(const SendCompletion& done, detail::Waiter* waiter) {
 }
 
 void Transfers::received(const Received& r) {
+  {
+    // All transfers of a closing agent end; a new one would outlive it.
+    const std::lock_guard lock(posted_mutex_);
+    if (closing_) return;
+  }
   switch (static_cast<Type>(r.mad.rmpp_type())) {
     case Type::data:
       on_data(r);

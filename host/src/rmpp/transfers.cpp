@@ -104,11 +104,12 @@ bool Transfers::step(Nanoseconds now) {
 bool Transfers::take_posted(Nanoseconds now) {
   std::vector<std::pair<Number, Sending>> posted;
   std::vector<Number> flushed;
-  bool stop = false;
+  bool stop = false, closing = false;
   {
     const std::lock_guard lock(posted_mutex_);
     posted.swap(posted_);
     stop = std::exchange(stop_, false);
+    closing = closing_;
     for (const auto& [number, life] : live_)
       if (stop || life == Life::cancelled) flushed.push_back(number);
   }
@@ -116,6 +117,11 @@ bool Transfers::take_posted(Nanoseconds now) {
   for (const Number number : flushed) message_done(number, SendStatus::flushed);
   if (stop)
     while (!receiving_.empty()) give_up(receiving_.begin(), SendStatus::flushed, Reason::unspecified);
+  if (closing) {
+    // Nobody is answered any more, and what is remembered would keep the agent, and with it the device, alive.
+    finished_.clear();
+    finished_order_.clear();
+  }
   for (const auto& [number, s] : posted)
     if (const auto found = sending_.find(number); found != sending_.end()) transmit(number, found->second, now);
   return true;
@@ -125,11 +131,14 @@ bool Transfers::look_at_time(Nanoseconds now) {
   due_ = Nanoseconds::max();
   std::vector<Number> late;
   for (auto& [number, s] : sending_) {
-    if (s.sender.acknowledged()) continue;  // the engine waits for the response
-    if (s.pace.deadline.count() > 0 && now >= s.posted + s.pace.deadline) {
-      late.push_back(number);
-      continue;
+    if (s.pace.deadline.count() > 0) {
+      if (now >= s.posted + s.pace.deadline) {
+        late.push_back(number);
+        continue;
+      }
+      watch(s.posted + s.pace.deadline);
     }
+    if (s.sender.acknowledged()) continue;  // the engine waits for the response
     if (now >= s.sender.due()) {
       if (!s.sender.on_time(now)) {
         late.push_back(number);
@@ -138,12 +147,12 @@ bool Transfers::look_at_time(Nanoseconds now) {
       transmit(number, s, now);
     }
     watch(s.sender.due());
-    if (s.pace.deadline.count() > 0) watch(s.posted + s.pace.deadline);
   }
   for (const Number number : late) {
     const Sending& s = sending_.at(number);
     const bool deadline = s.sender.reason() == Reason::none;
-    answer(s.sender.headers(), s.to, Type::abort, deadline ? Reason::too_long : Reason::too_many_retries, 0, 0);
+    if (!s.sender.acknowledged())
+      answer(s.sender.headers(), s.to, Type::abort, deadline ? Reason::too_long : Reason::too_many_retries, 0, 0);
     message_done(number, deadline ? SendStatus::deadline : SendStatus::timeout);
   }
   for (auto at = receiving_.begin(); at != receiving_.end();) {
@@ -177,7 +186,8 @@ void Transfers::transmit(Number number, Sending& s, Nanoseconds now) {
     SendId id;
     const BatchResult posted = agent_.post({&r, 1}, {&id, 1}, &segments_, true);
     if (posted.accepted == 0) {
-      // Closing and a removed device end all messages by stop().
+      // Closing ends all messages by stop(); so does a removed device, but this one came after that.
+      if (posted.refused == Errc::device_failed) stop(false);
       blocked_ |= posted.refused == Errc::would_block;
       break;
     }
@@ -254,6 +264,12 @@ void Transfers::on_ack(const Received& r) {
   const auto found = find_sending(r);
   if (found == sending_.end()) return;
   auto& [number, s] = *found;
+  if (s.sender.acknowledged()) return;  // once more; it waits for the response, as long as it was told to
+  if (r.mad.rmpp_version() != 1) {
+    answer(r.mad, r.from, Type::abort, Reason::unsupported_version, 0, 0);
+    message_done(number, SendStatus::error, Reason::unsupported_version);
+    return;
+  }
   const Nanoseconds now = agent_.device().now();
   switch (s.sender.on_ack(r.mad.rmpp_segment(), r.mad.rmpp_length(), now)) {
     case Sender::Step::ignored:

@@ -176,8 +176,10 @@ Errc AgentState::post_message(const SendRequest& r, Waiter* waiter, SendId& id) 
   if (r.mad.size() < rmpp::data_offset(static_cast<uint8_t>(r.mad[1]))) return Errc::bad_length;
   if (waiter == nullptr && !registration_.on_send) return Errc::no_send_handler;
   if (port_->removed()) return Errc::device_failed;
-  if (r.pace.timeout.count() < 0 || r.pace.deadline.count() < 0 || r.pace.retries > 255 ||
-      device_->ticks(r.pace.timeout) > DeviceState::kMaxTicks / 2)
+  if (r.pace.timeout.count() < 0 || r.pace.backoff_cap.count() < 0 || r.pace.deadline.count() < 0 ||
+      r.pace.retries > 255 ||
+      device_->ticks(r.pace.timeout) > DeviceState::kMaxTicks - device_->ticks(2 * rmpp::Sender::kLongestWait) ||
+      device_->ticks(r.pace.deadline) > DeviceState::kMaxTicks)
     return Errc::bad_time;
   const auto byte = [&r](std::size_t at) { return static_cast<uint8_t>(r.mad[at]); };
   const bool response = hls::is_response(byte(1), byte(3), byte(23)), expects = r.pace.timeout.count() != 0;

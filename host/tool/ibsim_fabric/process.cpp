@@ -40,6 +40,8 @@ Result<Process> Process::start(const ProcessOptions& options) {
   argv.push_back(nullptr);
   const pid_t pid = ::fork();
   if (pid == 0) {
+    // A Ctrl-C on the terminal is not for it: it is there until what uses it has ended.
+    if (options.hold_input) ::setpgid(0, 0);
     for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
     if (options.hold_input) ::dup2(input[0], STDIN_FILENO);
     if (!options.output.empty()) {
