@@ -3,6 +3,8 @@
 /// the first test and with one deliberate fault in each of the others.
 #include <gmock/gmock.h>
 
+#include <thread>
+
 #include "tb/support/runtime_board.hpp"
 #include "tidemill/mad.hpp"
 
@@ -384,6 +386,61 @@ TEST_F(RuntimeBoardCatches, AnAgentThatStarves) {
   late.to.lid = 9;
   transmit(late);
   expect_caught("I27 fair service");
+}
+
+// Races in which the runtime is right: the watcher must not take what it has not seen for what has not been.
+TEST_F(RuntimeBoardCatches, NoPostThatIsAcceptedBeforeAnotherThreadsDeregistrationHasBegun) {
+  const Post first = waiting();
+  arrive(first);
+  board_->closing(agent_);
+  std::thread([&] {
+    receive(first);
+    complete(first);
+  }).join();
+  const Post second = post();  // the runtime has not been told yet
+  transmit(second);
+  report(second);
+  complete(second, SendStatus::flushed);
+  board_->deregistered(agent_);
+  expect_clean();
+}
+
+TEST_F(RuntimeBoardCatches, NoFlushWhenADeregistrationInACallbackIsRefusedMeanwhile) {
+  const Post p = waiting();
+  board_->closing(agent_);
+  std::thread([&] {
+    board_->event_begins(agent_, PortEvent::wire_lost);
+    board_->closing(agent_);
+    board_->deregister_result(agent_, Errc::in_callback);
+    board_->callback_ends();
+  }).join();
+  complete(p, SendStatus::flushed);
+  board_->deregistered(agent_);
+  expect_clean();
+}
+
+TEST_F(RuntimeBoardCatches, NoUnfairShareOfASendWhosePostHasNotReturned) {
+  const RuntimeBoard::Key greedy = register_agent(8, 0, 1);
+  const Post first = post();
+  Post slow;
+  slow.on_wire = Mad::make(0x30, 1, mad_method::get, 0x10).oui(1).tid(uint64_t{7} << 32 | 99);
+  slow.to.lid = 9;
+  SendRequest r{.mad = slow.on_wire.bytes(), .to = slow.to, .pace = {}, .tid = {}, .context = 5};
+  r.pace.timeout = 10ms;
+  board_->polling();
+  slow.serial = board_->posting(agent_, r);
+  transmit(first);
+  for (int i = 0; i < 40; ++i) {
+    const Post p = post(greedy, {.timeout = 0ms});
+    transmit(p);
+    report(p);
+    board_->completion_begins(greedy, {.id = p.id, .status = SendStatus::success, .tries = 1, .elapsed = {}, .context = p.serial, .vendor = 0});
+    board_->callback_ends();
+  }
+  slow.id = {static_cast<uint16_t>(slow.serial), 1};
+  board_->posted(slow.serial, Errc::ok, slow.id);
+  transmit(slow);
+  expect_clean();
 }
 
 TEST_F(RuntimeBoardCatches, AReplyThatWaitsBehindRequests) {

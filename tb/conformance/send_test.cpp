@@ -44,6 +44,25 @@ TEST_P(Send, PutsTheAgentIdInTheUpperHalfOfTheTid) {
   EXPECT_EQ(mad.view().tid(), 0u) << "the caller's bytes are his";
 }
 
+TEST_P(Send, ChoosesATidThatNoLiveSendOfTheCallerHas) {
+  Log log;
+  Agent agent = register_agent(log.registration());
+  const Mad mad = request();
+  constexpr uint32_t kEach = 60;
+  for (uint32_t tid = 1; tid <= kEach; ++tid) {
+    SendRequest r = to_peer(mad, 10s);
+    r.tid = tid;
+    ASSERT_TRUE(agent.send(r).ok());
+  }
+  for (uint32_t i = 0; i < kEach; ++i) ASSERT_TRUE(agent.send(to_peer(mad, 10s)).ok());
+  ASSERT_TRUE(settle_until([&] { return script_->transmitted_total() == 2 * kEach; })) << log.count(SendStatus::duplicate);
+  EXPECT_EQ(log.count(Entry::completed), 0u);
+  for (const Transmitted& t : script_->take_transmitted()) script_->answer(t);
+  ASSERT_TRUE(settle_until([&] { return log.count(SendStatus::success) == 2 * kEach; }));
+  // What has ended may be chosen again.
+  ASSERT_TRUE(agent.send(to_peer(mad, 10s)).ok());
+}
+
 TEST_P(Send, KeepsThePeersTidInAResponse) {
   Log log;
   Agent agent = register_agent(log.registration());

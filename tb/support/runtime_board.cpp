@@ -57,11 +57,15 @@ uint32_t RuntimeBoard::default_window(const Registration& r) const {
   const uint32_t depth = options_.receive_buffers;
   if (!r.unsolicited) return depth / 4;
   switch (r.unsolicited->mgmt_class) {
-    case mad_class::com_mgt: return depth / 4;
-    case mad_class::subn_adm: return std::max(depth / 32, 1u);
+    case mad_class::com_mgt:
+      return depth / 4;
+    case mad_class::subn_adm:
+      return std::max(depth / 32, 1u);
     case mad_class::subn_lid:
-    case mad_class::subn_directed: return std::min(depth, 512u) / 4;
-    default: return 0;
+    case mad_class::subn_directed:
+      return std::min(depth, 512u) / 4;
+    default:
+      return 0;
   }
 }
 
@@ -120,7 +124,12 @@ void RuntimeBoard::weight_changed(Key key, uint8_t weight) {
 
 void RuntimeBoard::closing(Key key) {
   const std::lock_guard lock(mutex_);
-  if (Agent* a = agent(key)) a->closing = true;
+  if (Agent* a = agent(key)) {
+    a->closing = true;
+    ++a->closers;
+    if (callback_depth_ == 0 || callback_thread_ != std::this_thread::get_id())
+      a->closing_thread = std::this_thread::get_id();
+  }
   ++moment_;
 }
 void RuntimeBoard::closing_has_begun(Key key) {
@@ -133,7 +142,9 @@ void RuntimeBoard::deregister_result(Key key, Errc result) {
   const bool inside = in_callback();
   const std::lock_guard lock(mutex_);
   if (inside && result == Errc::ok) fail("I18 deregistration in a callback waited for itself, or did not wait");
-  if (Agent* a = agent(key); a != nullptr && result == Errc::in_callback && !a->closed_to_posts) a->closing = false;
+  // Refused, it closes nothing; another thread's may be on its way all the same.
+  if (Agent* a = agent(key); a != nullptr && result == Errc::in_callback && --a->closers == 0 && !a->closed_to_posts)
+    a->closing = false;
 }
 
 void RuntimeBoard::deregistered(Key key) {
@@ -179,7 +190,8 @@ RuntimeBoard::Serial RuntimeBoard::posting(Key key, const SendRequest& r, Form f
     const auto byte = [&](std::size_t at) { return static_cast<uint8_t>(r.mad[at]); };
     s.mgmt_class = byte(1);
     std::array<std::byte, kMadBytes> whole{};
-    std::copy(r.mad.begin(), r.mad.begin() + static_cast<std::ptrdiff_t>(std::min(r.mad.size(), kMadBytes)), whole.begin());
+    std::copy(r.mad.begin(), r.mad.begin() + static_cast<std::ptrdiff_t>(std::min(r.mad.size(), kMadBytes)),
+              whole.begin());
     s.response = MadView(whole).is_response();
   }
   s.counted = !s.response && r.pace.timeout.count() > 0 && counts_against_window(*s.agent, s.mgmt_class);
@@ -199,7 +211,8 @@ void RuntimeBoard::posted(Serial serial, Errc result, SendId id) {
   s.returned = ++moment_;
   if (result != Errc::ok) {
     s.refused = true;
-    if (s.over || s.responded || s.responding || s.tries != 0) fail(s, "I2 none for a refused post: it was sent or called back");
+    if (s.over || s.responded || s.responding || s.tries != 0)
+      fail(s, "I2 none for a refused post: it was sent or called back");
     end(s);
     return;
   }
@@ -240,7 +253,8 @@ void RuntimeBoard::take_arrival(std::span<const std::byte> mad, Qp qp, const cha
   key.push_back(static_cast<char>(qp));
   const auto found = arrivals_.find(key);
   if (found == arrivals_.end() || found->second == 0)
-    return fail(std::string("I22 exactly once: ") + what + " carries a MAD that did not arrive, or was handed over before");
+    return fail(std::string("I22 exactly once: ") + what +
+                " carries a MAD that did not arrive, or was handed over before");
   if (--found->second == 0) arrivals_.erase(found);
 }
 
@@ -270,8 +284,9 @@ RuntimeBoard::Agent& RuntimeBoard::callback_begins(Key key, const char* what) {
   callback_thread_ = std::this_thread::get_id();
   Agent& a = *agent(key);
   silence(a, what);
-  // The thread that deregisters runs callbacks while it waits: by then its agent is closed to posts.
-  if (options_.polled && a.closing) a.closed_to_posts = true;
+  // The thread that deregisters runs callbacks while it waits: by then its agent is closed to posts. A callback in
+  // another thread says nothing: the one that closes may stand between telling the board and telling the runtime.
+  if (options_.polled && a.closing && a.closing_thread == callback_thread_) a.closed_to_posts = true;
   return a;
 }
 
@@ -340,7 +355,8 @@ uint64_t RuntimeBoard::completion_begins(Key key, const SendCompletion& c) {
   s->id = c.id;
   judge(*s, c);
   // Flushed by its deregistration: that has begun.
-  if (a.closing && c.status == SendStatus::flushed && !s->cancel_called && !s->flushed_for_good && !removed_) a.closed_to_posts = true;
+  if (a.closing && c.status == SendStatus::flushed && !s->cancel_called && !s->flushed_for_good && !removed_)
+    a.closed_to_posts = true;
   end(*s);
   return s->request.context;
 }
@@ -372,7 +388,8 @@ void RuntimeBoard::judge(const Send& s, const SendCompletion& c) {
   const uint32_t tries = s.tries - s.resends;
   // With 255 retries the device's count of the last try reads 0.
   if (!device_failed_ && c.tries != (tries & 0xffu) && !(s.last == WireStatus::flushed && c.tries == tries + 1))
-    fail(s, "I13 number of tries: the completion says " + std::to_string(c.tries) + ", the wire saw " + std::to_string(tries));
+    fail(s, "I13 number of tries: the completion says " + std::to_string(c.tries) + ", the wire saw " +
+                std::to_string(tries));
   if (s.on_wire && !device_failed_) fail(s, "I23 queue conservation: completed while the wire has a try of it");
   if (s.responding) fail(s, "I3 response before completion: its receive callback has not returned");
   const bool failed = s.last == WireStatus::error;
@@ -380,24 +397,31 @@ void RuntimeBoard::judge(const Send& s, const SendCompletion& c) {
   if (s.cancelled && c.status != SendStatus::flushed) fail(s, "I6 cancelled never matches: cancelled, " + ends);
   if (s.responded && c.status != SendStatus::success && !(failed && c.status == SendStatus::error))
     fail(s, "I7 cancel loses cleanly: answered, " + ends);
-  if (failed && c.status != SendStatus::error && !flush_asked) fail(s, "I31 error isolation: the wire failed it, " + ends);
+  if (failed && c.status != SendStatus::error && !flush_asked)
+    fail(s, "I31 error isolation: the wire failed it, " + ends);
   switch (c.status) {
     case SendStatus::success:
       if (expects && called_back && s.agent->may_receive && !s.responded)
         fail(s, "I3 response before completion: success without a response");
       if (!expects && s.last != WireStatus::sent) fail(s, "I1 exactly one completion: success before the wire said so");
       break;
-    case SendStatus::timeout: judge_timeout(s); break;
+    case SendStatus::timeout:
+      judge_timeout(s);
+      break;
     case SendStatus::deadline:
-      if (s.request.pace.deadline.count() == 0) fail(s, "ends by a deadline it does not have");
-      else if (c.elapsed < s.request.pace.deadline) fail(s, "I12 never early: its deadline had not passed");
+      if (s.request.pace.deadline.count() == 0)
+        fail(s, "ends by a deadline it does not have");
+      else if (c.elapsed < s.request.pace.deadline)
+        fail(s, "I12 never early: its deadline had not passed");
       break;
     case SendStatus::flushed:
       if (!flush_asked) fail(s, "I16 flushed, and nobody asked for it");
       break;
     case SendStatus::error:
-      if (!failed) fail(s, "I31 error isolation: the wire did not fail it");
-      else if (c.vendor != s.vendor) fail(s, "I31 error isolation: another vendor code");
+      if (!failed)
+        fail(s, "I31 error isolation: the wire did not fail it");
+      else if (c.vendor != s.vendor)
+        fail(s, "I31 error isolation: another vendor code");
       break;
     case SendStatus::duplicate:
       if (s.tries != 0 || !s.request.tid) fail(s, "a duplicate of no live send");
@@ -409,10 +433,13 @@ void RuntimeBoard::judge_timeout(const Send& s) {
   const uint32_t tries = s.tries - s.resends;
   if (s.request.pace.timeout.count() == 0) return fail(s, "I13 number of tries: timed out without a timeout");
   if (tries != s.request.pace.retries + 1)
-    fail(s, "I13 number of tries: timed out after " + std::to_string(tries) + " of " + std::to_string(s.request.pace.retries + 1));
+    fail(s, "I13 number of tries: timed out after " + std::to_string(tries) + " of " +
+                std::to_string(s.request.pace.retries + 1));
   if (s.last != WireStatus::sent) fail(s, "I11 no timer before the wire: timed out while no try had left");
-  if (!s.modified && options_.clock && now() - s.reported < wait_of_try(s)) fail(s, "I12 never early: timed out before its time");
-  if (s.must_match && s.form == Form::callback) fail(s, "I10 completeness of matching: answered, and timed out all the same");
+  if (!s.modified && options_.clock && now() - s.reported < wait_of_try(s))
+    fail(s, "I12 never early: timed out before its time");
+  if (s.must_match && s.form == Form::callback)
+    fail(s, "I10 completeness of matching: answered, and timed out all the same");
 }
 
 void RuntimeBoard::end(Send& s) {

@@ -63,9 +63,9 @@ class RuntimeBoard {
   void modifying(Key agent, SendId id);
   void window_changed(Key agent, uint16_t window);
   void weight_changed(Key agent, uint8_t weight);
-  void closing(Key agent);                          ///< deregister() is about to be called, or has begun.
-  void closing_has_begun(Key agent);                ///< From now on posts are refused for certain.
-  void deregister_result(Key agent, Errc result);   ///< Of deregister() and deregister_async().
+  void closing(Key agent);                         ///< deregister() is about to be called, or has begun.
+  void closing_has_begun(Key agent);               ///< From now on posts are refused for certain.
+  void deregister_result(Key agent, Errc result);  ///< Of deregister() and deregister_async().
   void deregistered(Key agent);
   void port_closing();
   void port_closed();
@@ -103,6 +103,8 @@ class RuntimeBoard {
     Registration rules;  ///< Without its handlers.
     bool may_send = false, may_receive = false;
     bool closing = false, closed_to_posts = false, gone = false, refused = false;
+    unsigned closers = 0;              ///< Threads between closing() and what came of it.
+    std::thread::id closing_thread{};  ///< Of the last closing() outside a callback.
     uint32_t window = 0, old_window = 0;
     uint64_t window_pass = 0;
     uint64_t outstanding = 0;
@@ -116,7 +118,7 @@ class RuntimeBoard {
     bool response = false, counted = false;
     Form form = Form::callback;
     uint64_t began = 0, returned = 0;  ///< Of the post, in moments.
-    bool late = false;  ///< Its post began when posts were refused for certain.
+    bool late = false;                 ///< Its post began when posts were refused for certain.
     bool accepted = false, refused = false, known = false, over = false;
     SendId id{};
     // The wire.
@@ -136,9 +138,9 @@ class RuntimeBoard {
   /// Sends of an agent that stand in line for their first try, in the order of their posts.
   struct Queue {
     std::deque<Send*> waiting;
-    uint64_t since = 0;   ///< First tries of the group when it became able to go.
+    uint64_t since = 0;  ///< First tries of the group when it became able to go.
     bool able = false;
-    uint64_t lost = 0;    ///< Sends that ended in the queue: a grant may have gone to each.
+    uint64_t lost = 0;  ///< Sends that ended in the queue: a grant may have gone to each.
     bool listed = false;
   };
   struct OnWire {

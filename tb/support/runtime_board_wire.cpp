@@ -12,7 +12,8 @@ Nanoseconds RuntimeBoard::wait_of_try(const Send& s) const {
   const Pace& pace = s.request.pace;
   Nanoseconds wait = pace.timeout;
   if (pace.backoff_cap.count() == 0) return wait;
-  for (uint32_t i = 1; i < s.tries - s.resends && wait < pace.backoff_cap; ++i) wait = std::min(wait * 2, pace.backoff_cap);
+  for (uint32_t i = 1; i < s.tries - s.resends && wait < pace.backoff_cap; ++i)
+    wait = std::min(wait * 2, pace.backoff_cap);
   return std::max(wait, pace.timeout);
 }
 
@@ -21,17 +22,20 @@ Nanoseconds RuntimeBoard::wait_of_try(const Send& s) const {
 /// Nothing that is known to the board can have freed its window slot.
 bool RuntimeBoard::certainly_in_use(const Send& s) const {
   const Pace& pace = s.request.pace;
-  if (!s.counted || s.tries == 0 || s.over || s.responding || s.responded || s.maybe_answered || s.cancel_called || s.modified ||
-      s.agent->closing || removed_ || pace.deadline.count() != 0)
+  if (!s.counted || s.tries == 0 || s.over || s.responding || s.responded || s.maybe_answered || s.cancel_called ||
+      s.modified || s.agent->closing || removed_ || pace.deadline.count() != 0)
     return false;
   if (s.on_wire) return true;
   if (s.last == WireStatus::error || s.flushed_for_good) return false;
   return s.tries - s.resends <= pace.retries || now() < s.reported + pace.timeout;
 }
-bool RuntimeBoard::maybe_in_use(const Send& s) const { return s.counted && s.tries != 0 && !s.over; }
+bool RuntimeBoard::maybe_in_use(const Send& s) const {
+  return s.counted && s.tries != 0 && !s.over;
+}
 
 bool RuntimeBoard::window_allows(const Agent& a) const {
-  const uint32_t window = a.window == 0 || a.old_window == 0 ? std::max(a.window, a.old_window) : std::min(a.window, a.old_window);
+  const uint32_t window =
+      a.window == 0 || a.old_window == 0 ? std::max(a.window, a.old_window) : std::min(a.window, a.old_window);
   if (window == 0) return true;
   uint32_t used = 0;
   for (const auto& [serial, s] : live_) used += s->agent == &a && maybe_in_use(*s);
@@ -57,13 +61,17 @@ void RuntimeBoard::first_try(Send& s) {
   if (order_shows() && !s.request.tid) {
     for (auto ahead = queue.waiting.begin(); ahead != place; ++ahead) {
       const Send& o = **ahead;
-      if (o.returned == 0 || o.returned > s.began || o.cancel_called || o.request.tid || o.request.pace.deadline.count() != 0) continue;
+      if (o.returned == 0 || o.returned > s.began || o.cancel_called || o.request.tid ||
+          o.request.pace.deadline.count() != 0)
+        continue;
       fail(s, "I24 order: handed down before send " + std::to_string(o.serial) + ", which was accepted earlier");
       break;
     }
   }
   if (s.counted) {
-    const uint32_t window = passes_ >= a.window_pass ? a.window : a.window == 0 || a.old_window == 0 ? 0 : std::max(a.window, a.old_window);
+    const uint32_t window = passes_ >= a.window_pass             ? a.window
+                            : a.window == 0 || a.old_window == 0 ? 0
+                                                                 : std::max(a.window, a.old_window);
     uint32_t used = 0;
     if (window != 0)
       for (const auto& [serial, o] : live_) used += o->agent == &a && o != &s && certainly_in_use(*o);
@@ -71,14 +79,18 @@ void RuntimeBoard::first_try(Send& s) {
       fail(s, "I25 window: " + std::to_string(used + 1) + " in use, " + std::to_string(window) + " allowed");
   }
   if (order_shows() && queue.able && !a.closing) {
-    const uint64_t waited = group.first_tries - queue.since, bound = uint64_t{group.weights} * (1 + queue.lost) + options_.decided_ahead;
+    const uint64_t waited = group.first_tries - queue.since,
+                   bound = uint64_t{group.weights} * (1 + queue.lost) + options_.decided_ahead;
     if (waited > bound)
-      fail(s, "I27 fair service: waited for " + std::to_string(waited) + " others, its share is one after at most " + std::to_string(bound));
+      fail(s, "I27 fair service: waited for " + std::to_string(waited) + " others, its share is one after at most " +
+                  std::to_string(bound));
   }
   if (place != queue.waiting.end()) queue.waiting.erase(place);
   queue.lost = 0;
   queue.since = ++group.first_tries;
-  queue.able = queue.able && !queue.waiting.empty() && (!s.counted || window_allows(a));
+  // A front whose post has not returned may yet be refused, or stand still between board and runtime.
+  queue.able =
+      queue.able && !queue.waiting.empty() && queue.waiting.front()->returned != 0 && (!s.counted || window_allows(a));
 }
 
 // ------------------------------------------------------------------ passes
@@ -144,7 +156,8 @@ void RuntimeBoard::transmitted(const WireSend& w, Serial serial) {
   silence(*s.agent, "transmission");
   if (s.responded || s.responding) fail(s, "I13 number of tries: a try after the response");
   if (s.on_wire) fail(s, "I11 a try while another is on the wire");
-  if (w.qp != s.agent->rules.qp || !(w.to == s.request.to)) fail(s, "I14 same bytes: a try on another QP, or to another address");
+  if (w.qp != s.agent->rules.qp || !(w.to == s.request.to))
+    fail(s, "I14 same bytes: a try on another QP, or to another address");
   if (s.tries == 0) {
     s.bytes = entry.bytes;
     s.tid = mad.tid();
@@ -153,20 +166,23 @@ void RuntimeBoard::transmitted(const WireSend& w, Serial serial) {
       fail(s, "I20 the upper half of a request's TID is its agent's id");
     if (s.request.pace.timeout.count() != 0)
       for (const Send* o : by_tid_[s.tid])
-        if (o != &s && certainly_in_use(*o) && o->mgmt_class == s.mgmt_class) fail(s, "transmitted while a live send has its TID and class");
+        if (o != &s && certainly_in_use(*o) && o->mgmt_class == s.mgmt_class)
+          fail(s, "transmitted while a live send has its TID and class");
     first_try(s);
   } else {
     if (s.bytes != entry.bytes) fail(s, "I14 same bytes: a later try carries others");
     const bool again = s.last == WireStatus::flushed;
     if (!again && s.request.pace.timeout.count() == 0) fail(s, "I13 number of tries: tried again without a timeout");
-    if (!again && !s.modified && options_.clock && now() - s.reported < wait_of_try(s)) fail(s, "I12 never early: tried again before its time");
+    if (!again && !s.modified && options_.clock && now() - s.reported < wait_of_try(s))
+      fail(s, "I12 never early: tried again before its time");
     if (s.last == WireStatus::error) fail(s, "I31 error isolation: tried again after an error of the wire");
   }
   ++s.tries;
   s.on_wire = true;
   s.last.reset();
   if (s.tries - s.resends > s.request.pace.retries + 1)
-    fail(s, "I13 number of tries: " + std::to_string(s.tries - s.resends) + " started, " + std::to_string(s.request.pace.retries + 1) + " allowed");
+    fail(s, "I13 number of tries: " + std::to_string(s.tries - s.resends) + " started, " +
+                std::to_string(s.request.pace.retries + 1) + " allowed");
 }
 
 void RuntimeBoard::reported(uint64_t token, WireStatus status, uint8_t vendor, uint8_t recovery) {
@@ -212,9 +228,10 @@ void RuntimeBoard::arrived(const WireReceived& r) {
     if (s->over) continue;
     const bool fits = mad.base_version() == 1 && mismatch(*s, mad, r.from, r.qp) == nullptr;
     // A tick or two before its time it may have been given up already.
-    const bool waits = s->on_wire || (s->last == WireStatus::sent && (now() + std::chrono::microseconds(10) < s->reported + wait_of_try(*s)));
-    if (fits && waits && !s->maybe_answered && !s->cancel_called && !s->modified && !s->agent->closing && !removed_ && s->agent->may_receive &&
-        s->request.pace.deadline.count() == 0)
+    const bool waits = s->on_wire || (s->last == WireStatus::sent &&
+                                      (now() + std::chrono::microseconds(10) < s->reported + wait_of_try(*s)));
+    if (fits && waits && !s->maybe_answered && !s->cancel_called && !s->modified && !s->agent->closing && !removed_ &&
+        s->agent->may_receive && s->request.pace.deadline.count() == 0)
       s->must_match = true;
     s->maybe_answered = true;
   }

@@ -62,8 +62,11 @@ class Backend {
 
   /// Where it reports; before anything else.
   virtual void attach(BackendSink& sink) = 0;
-  /// Takes what stands in the command ring. Called before the host wire's reports, so that a cancel that has returned
-  /// is known before a response that came after it.
+  /// Gathers what was posted so far, in each pass before the clock is read: no timer counts from a tick older than its
+  /// post. A device that keeps time itself reads its clock when a command reaches it, and need do nothing.
+  virtual void gather() {}
+  /// Takes the gathered commands. Called before the host wire's reports, so that a cancel that has returned is known
+  /// before a response that came after it.
   virtual void take_commands(uint32_t now) = 0;
   /// The host wire's reports. `now` is the current tick, as in progress().
   virtual void sent(const abi::Sent& s, uint32_t now) = 0;

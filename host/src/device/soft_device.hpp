@@ -46,26 +46,20 @@ class SoftDevice final : public Backend {
   uint32_t digest(const Gid& gid) const override { return gid_digest(gid, seed_); }
 
   void attach(BackendSink& sink) override { runtime_ = &sink; }
+  void gather() override {
+    // Commands after the bells: a lane is open before its first descriptor is told of.
+    doorbells_.collect([this](uint32_t lane, uint32_t producer) { rung_.push_back({lane, producer}); });
+    for (abi::Command c; commands_.pop(c);) gathered_.push_back(c);
+  }
   void take_commands(uint32_t now) override {
-    for (abi::Command c; commands_.pop(c);) execute(c, now);
+    for (const abi::Command& c : gathered_) execute(c, now);
+    gathered_.clear();
   }
   void sent(const abi::Sent& s, uint32_t now) override { engine_->sent(s, now); }
   void received(const abi::Received& r, uint32_t now) override { engine_->received(r, now); }
 
   bool progress(uint32_t now) override {
-    doorbells_.collect([this](uint32_t lane, uint32_t producer) { rung_.push_back({lane, producer}); });
-    // Commands after the bells were collected: a lane is open before its first descriptor is told of.
-    take_commands(now);
-    for (const Rung& r : rung_) {
-      Ring& ring = rings_[r.lane];
-      for (uint32_t count = r.producer - ring.told; count != 0;) {
-        const auto part = static_cast<uint16_t>(count < 0x8000u ? count : 0x8000u);
-        engine_->doorbell(r.lane, part);
-        ring.told += part;
-        count -= part;
-      }
-    }
-    rung_.clear();
+    std::erase_if(rung_, [this](const Rung& r) { return tell(r); });
     const bool more = engine_->step(now);
     return more || !commands_.empty();
   }
@@ -89,6 +83,18 @@ class SoftDevice final : public Backend {
   struct Rung {
     uint32_t lane, producer;
   };
+  /// False if the lane is not open yet: another thread stands between claiming its place in the command ring, ahead of
+  /// the lane's opening, and filling it. The bell is kept until that command is through.
+  bool tell(const Rung& r) {
+    Ring& ring = rings_[r.lane];
+    for (uint32_t count = r.producer - ring.told; count != 0;) {
+      const auto part = static_cast<uint16_t>(count < 0x8000u ? count : 0x8000u);
+      if (!engine_->doorbell(r.lane, part)) return false;
+      ring.told += part;
+      count -= part;
+    }
+    return true;
+  }
   void execute(const abi::Command& c, uint32_t now) {
     if (c.kind() == abi::CommandKind::open_lane) {
       Ring& r = rings_[c.lane()];
@@ -102,7 +108,9 @@ class SoftDevice final : public Backend {
   Doorbells doorbells_;
   MpscRing<abi::Command> commands_;
   std::unique_ptr<Ring[]> rings_;
+  // Taken in this pass and not told to the engine yet.
   std::vector<Rung> rung_;
+  std::vector<abi::Command> gathered_;
 };
 
 }  // namespace tidemill::device

@@ -96,7 +96,7 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, Se
 
   // A slot, and a TID that names the slot's bank.
   SlotTable& slots = device_->slots();
-  uint64_t tid = uint64_t{id_} << 32 | r.tid.value_or(next_tid_);
+  uint64_t tid = uint64_t{id_} << 32 | r.tid.value_or(0);
   uint32_t slot = SlotPool::kNone;
   if (response) {
     std::memcpy(&tid, r.mad.data() + 8, sizeof tid);
@@ -105,11 +105,11 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, Se
   if (response || r.tid) {
     slot = slots.take(expects ? device_->backend().bank_of(tid) : next_bank_++ & (slots.banks() - 1));
   } else if (slots.banks() == 1) {
+    tid = choose_tid(expects);
     slot = slots.take(0);
-    ++next_tid_;
   } else {
     for (unsigned i = 0; slot == SlotPool::kNone && i < kTidSearch; ++i) {
-      tid = uint64_t{id_} << 32 | next_tid_++;
+      tid = choose_tid(expects);
       slot = slots.take(device_->backend().bank_of(tid));
     }
   }
@@ -133,6 +133,7 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, Se
   record.length = kMadBytes;
   record.lane = kind;
   record.timeout_ns = pace.timeout.count();
+  if (expects) slots.hold_tid(record, tid);
   record.state.store(generation | SendRecord::kLive, std::memory_order_release);
   id = {static_cast<uint16_t>(slot), generation};
 
@@ -141,6 +142,7 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, Se
     if (const Errc failed = command(abi::CommandKind::deadline, id, static_cast<uint32_t>(deadline));
         failed != Errc::ok) {
       record.state.store(generation, std::memory_order_release);
+      slots.release_tid(record);
       slots.give_back(slot);
       return failed;
     }
@@ -186,11 +188,21 @@ Errc AgentState::post_message(const SendRequest& r, Waiter* waiter, SendId& id) 
   uint64_t tid = 0;
   std::memcpy(&tid, r.mad.data() + 8, sizeof tid);
   tid = __builtin_bswap64(tid);
-  if (!response) tid = uint64_t{id_} << 32 | (r.tid ? *r.tid : next_tid_++);
+  if (!response) tid = uint64_t{id_} << 32 | (r.tid ? *r.tid : static_cast<uint32_t>(choose_tid(true)));
   // A response's timeout is that of its windows: nothing answers it but ACKs.
-  const Errc refused = transfers_->post(r, tid, expects && !response, waiter, device_->now(), id);
+  const Errc refused = transfers_->post(r, tid, expects && !response, waiter, device_->exact_now(), id);
   if (refused == Errc::ok) count_accepted();
   return refused;
+}
+
+/// The caller may use any lower half for sends of his own, and ours come round after 2^32: what a live send has is
+/// passed over, or the new send would end as its duplicate.
+uint64_t AgentState::choose_tid(bool expects) {
+  const SlotTable& slots = device_->slots();
+  uint64_t tid = 0;
+  do tid = uint64_t{id_} << 32 | next_tid_++;
+  while (expects && slots.tid_taken(tid));
+  return tid;
 }
 
 void AgentState::count_accepted() {

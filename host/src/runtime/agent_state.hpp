@@ -84,6 +84,7 @@ class AgentState : public std::enable_shared_from_this<AgentState> {
   Errc post_one(const SendRequest& r, Waiter* waiter, bool segment, SendId& id);
   Errc post_message(const SendRequest& r, Waiter* waiter, SendId& id);
   void count_accepted();
+  uint64_t choose_tid(bool expects);
   Errc open_lane(LaneKind kind);
   abi::Command lane_command(abi::CommandKind what, LaneKind kind) const;
   Errc command(abi::CommandKind kind, SendId id, uint32_t ticks);

@@ -74,8 +74,8 @@ Nanoseconds DeviceState::now() const {
   return in_callback() ? Nanoseconds(cached_now_.load(std::memory_order_relaxed)) : options_.clock->now();
 }
 
-uint32_t DeviceState::tick_now() const {
-  return static_cast<uint32_t>(static_cast<uint64_t>((options_.clock->now() - start_).count()) / tick_ns_);
+uint32_t DeviceState::tick_at(Nanoseconds t) const {
+  return static_cast<uint32_t>(static_cast<uint64_t>((t - start_).count()) / tick_ns_);
 }
 
 uint16_t DeviceState::own_address(const PortState& port, const Address& a) const {
@@ -110,8 +110,12 @@ std::size_t DeviceState::poll(std::size_t budget) {
     busy = false;
     for (const auto& port : ports_)
       if (port) busy |= port->poll_wire();
-    cached_now_.store(options_.clock->now().count(), std::memory_order_relaxed);
-    const uint32_t tick = tick_now();
+    // Whatever this pass starts a timer for was reported or posted before its time is taken; one reading serves timers
+    // and completions, so that what a completion says has passed is never less than what its timer waited.
+    backend_->gather();
+    const Nanoseconds now = options_.clock->now();
+    cached_now_.store(now.count(), std::memory_order_relaxed);
+    const uint32_t tick = tick_at(now);
     feed_reports(tick);
     busy |= backend_->progress(tick);
     if (const auto time = backend_->time()) options_.clock->advance_to(start_ + *time);
@@ -245,6 +249,7 @@ void DeviceState::finish_send(const abi::Completion& c) {
   // Free before the callback, which may want to send. A cancel can end a send whose descriptor still stands in its
   // lane: its slot waits until that has gone by, or the name could come back while the old one lives.
   const uint32_t fetched = agent.consumed(record.lane).load(std::memory_order_acquire);
+  slots_.release_tid(record);
   if (!failed_ && static_cast<int32_t>(record.position - fetched) >= 0)
     quarantine_.push_back({c.slot(), record.position, agent.shared_from_this(), record.lane});
   else
@@ -332,7 +337,7 @@ Nanoseconds DeviceState::until_next_event() const {
     next = std::min(next, std::max(agent->transfers()->due() - now, Nanoseconds(0)));
   // Timers matter only while a send waits for one.
   if (any_outstanding()) {
-    const uint32_t tick = tick_now(), wake = backend_->wake(tick);
+    const uint32_t tick = tick_at(now), wake = backend_->wake(tick);
     const int64_t ticks = std::max<int64_t>(static_cast<int32_t>(wake - tick), 0);
     const Nanoseconds into_tick = (now - start_) % Nanoseconds(tick_ns_);
     next = std::min(next, std::max(Nanoseconds(ticks * tick_ns_) - into_tick, Nanoseconds(0)));

@@ -59,10 +59,12 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   /// An agent's RMPP transfers have something to do, now or in time.
   void queue_transfers(std::shared_ptr<AgentState> agent);
   Nanoseconds now() const;
+  /// In a callback too: a timer that starts there is not to count from the start of the pass.
+  Nanoseconds exact_now() const { return options_.clock->now(); }
   /// Rounded up; more than kMaxTicks if it cannot be expressed.
   uint64_t ticks(Nanoseconds t) const { return (static_cast<uint64_t>(t.count()) + tick_ns_ - 1) / tick_ns_; }
   static constexpr uint64_t kMaxTicks = 1u << 30;
-  uint32_t tick_now() const;
+  uint32_t tick_at(Nanoseconds t) const;
   uint16_t own_address(const PortState& port, const Address& a) const;
   uint32_t peer_of(const Address& a) const { return a.grh ? backend_->digest(a.grh->gid) : a.lid; }
 

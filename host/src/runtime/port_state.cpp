@@ -64,7 +64,8 @@ void PortState::transmit(const abi::Transmit& t) {
 void PortState::give_to_wire(const abi::Transmit& t) {
   ++queues_[t.qp()].on_wire;
   const SlotMemory& memory = device_.slots().memory(t.slot());
-  const SendRecord& record = device_.slots().record(t.slot());
+  SendRecord& record = device_.slots().record(t.slot());
+  record.on_wire = SendRecord::kLive | t.generation();
   const std::span<const std::byte> mad{memory.mad.data(), record.length};
   const Qp qp = t.qp() ? Qp::gsi : Qp::smi;
   ++transmitted_;
@@ -81,6 +82,11 @@ void PortState::sent(uint64_t token, WireStatus status, uint8_t vendor, uint8_t 
   abi::Sent s;
   s.slot(static_cast<uint16_t>(token));
   s.generation(static_cast<uint16_t>(token >> 16));
+  // A wire that reports twice, or what it never had, gets no credit for it: the depth would be counted down for nothing.
+  if (s.slot() >= device_.info().slots) return;
+  SendRecord& record = device_.slots().record(s.slot());
+  if (record.on_wire != (SendRecord::kLive | s.generation())) return;
+  record.on_wire = 0;
   s.status(status == WireStatus::sent      ? abi::Status::success
            : status == WireStatus::flushed ? abi::Status::flushed
                                            : abi::Status::error);

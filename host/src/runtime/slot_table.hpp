@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,9 +27,12 @@ struct alignas(64) SendRecord {
   uint64_t context = 0;
   int64_t timeout_ns = 0;  ///< Of one try, as asked for.
   int64_t posted_ns = 0;
-  uint32_t position = 0;             ///< Of its descriptor in the lane.
+  uint32_t position = 0;  ///< Of its descriptor in the lane.
   uint16_t length = 0;
-  uint8_t lane = 0;                  ///< Index among its agent's lanes.
+  uint8_t lane = 0;        ///< Index among its agent's lanes.
+  bool holds_tid = false;  ///< It can match, and so can no other with its TID.
+  uint32_t tid_place = 0;  ///< Where its TID is counted.
+  uint32_t on_wire = 0;    ///< The state its try left with, until the wire has reported it. Progress only.
   /// Generation and flags: what a SendId is held against.
   std::atomic<uint32_t> state{0};
 
@@ -65,7 +69,12 @@ struct SlotMemory {
 class SlotTable {
  public:
   SlotTable(uint32_t slots, uint32_t banks)
-      : slots_(slots), bank_mask_(banks - 1), records_(std::make_unique<SendRecord[]>(slots)), memory_(new SlotMemory[slots]) {
+      : slots_(slots),
+        bank_mask_(banks - 1),
+        tid_mask_(std::bit_ceil(2 * slots) - 1),
+        tids_(std::make_unique<std::atomic<uint32_t>[]>(tid_mask_ + 1u)),
+        records_(std::make_unique<SendRecord[]>(slots)),
+        memory_(new SlotMemory[slots]) {
     for (uint32_t bank = 0; bank < banks; ++bank) pools_.push_back(std::make_unique<SlotPool>(slots));
     for (uint32_t slot = slots; slot-- > 0;) give_back(slot);
   }
@@ -81,9 +90,28 @@ class SlotTable {
   bool has(uint32_t bank) const { return !pools_[bank]->empty(); }
   void give_back(uint32_t slot) { pools_[slot & bank_mask_]->push(slot); }
 
+  /// May a live send have this TID? With twice as many places as slots, half of all TIDs are free at any time.
+  bool tid_taken(uint64_t tid) const { return tids_[place_of(tid)].load(std::memory_order_relaxed) != 0; }
+  void hold_tid(SendRecord& record, uint64_t tid) {
+    record.tid_place = place_of(tid);
+    record.holds_tid = true;
+    tids_[record.tid_place].fetch_add(1, std::memory_order_relaxed);
+  }
+  void release_tid(SendRecord& record) {
+    if (record.holds_tid) tids_[record.tid_place].fetch_sub(1, std::memory_order_relaxed);
+    record.holds_tid = false;
+  }
+
  private:
+  /// TIDs that follow each other stand side by side, agents apart from each other.
+  uint32_t place_of(uint64_t tid) const {
+    return (static_cast<uint32_t>(tid) + static_cast<uint32_t>(tid >> 32) * 0x9e3779b1u) & tid_mask_;
+  }
+
   uint32_t slots_;
   uint32_t bank_mask_;
+  uint32_t tid_mask_;
+  std::unique_ptr<std::atomic<uint32_t>[]> tids_;  ///< Live sends that expect a response, by the place of their TID.
   std::unique_ptr<SendRecord[]> records_;
   std::unique_ptr<SlotMemory[]> memory_;  // left untouched until used: most slots never are
   std::vector<std::unique_ptr<SlotPool>> pools_;
