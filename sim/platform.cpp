@@ -67,8 +67,12 @@ void close_traces() {
 }
 }  // namespace
 
-Platform::Platform(Options options)
-    : options_(std::move(options)), link_(*memory_, options_), random_(options_.seed), verilated_(std::make_unique<VerilatedContext>()) {
+Platform::Platform(Options options, std::shared_ptr<HostMemory> memory)
+    : options_(std::move(options)),
+      memory_(std::move(memory)),
+      link_(*memory_, options_),
+      random_(options_.seed),
+      verilated_(std::make_unique<VerilatedContext>()) {
   context_ = std::make_unique<sc_core::sc_simcontext>();
   sc_core::sc_curr_simcontext = context_.get();
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);

@@ -311,6 +311,7 @@ Nanoseconds DeviceState::until_next_event() const {
     else if (port->wire().event_fd() < 0 && !options_.clock->is_virtual())
       next = std::min(next, kBlindWire);
   }
+  if (const auto look = backend_->look_within()) next = std::min(next, *look);
   // Timers matter only while a send waits for one.
   if (any_outstanding()) {
     const uint32_t tick = tick_now(), wake = backend_->wake(tick);
