@@ -114,16 +114,34 @@ std::optional<Error> LoadedCard::set_up(const std::string& which, const XclbinFi
 }
 
 LoadedCard::~LoadedCard() {
+  if (gone()) pool_.abandon();
   if (process_ >= 0) close(process_);
 }
 
-xrt::bo LoadedCard::host_memory(std::size_t bytes) {
-  return {device_, bytes, xrt::bo::flags::host_only, host_group_};
+HostPool::Block LoadedCard::take_memory(std::size_t bytes) {
+  const HostPool::Block block = pool_.take(bytes);
+  tell_pages(block.address, static_cast<uint32_t>(block.bytes / HostPool::kPage));
+  return block;
+}
+
+void LoadedCard::give_memory(const HostPool::Block& block) {
+  tell_pages(block.address, 0);
+  pool_.give(block);
+}
+
+/// A device process must not ask for memory that is not there: XRT's emulation does not look before it copies.
+void LoadedCard::tell_pages(uint64_t address, uint32_t pages) {
+  if (!emulation_) return;
+  const std::lock_guard lock(told_mutex_);
+  write_emulation(xrt_emulation::memory, static_cast<uint32_t>(address));
+  write_emulation(xrt_emulation::memory + 4, static_cast<uint32_t>(address >> 32));
+  write_emulation(xrt_emulation::pages, pages);
 }
 
 uint32_t LoadedCard::read(xrt::ip& ip, uint32_t offset) {
   if (gone()) return kAllOnes;
   try {
+    const std::lock_guard lock(registers_mutex_);
     return ip.read_register(offset);
   } catch (const std::exception& e) {
     lost(fmt::format("register {:#x} cannot be read: {}", offset, e.what()));
@@ -134,6 +152,7 @@ uint32_t LoadedCard::read(xrt::ip& ip, uint32_t offset) {
 void LoadedCard::write(xrt::ip& ip, uint32_t offset, uint32_t value) {
   if (gone()) return;
   try {
+    const std::lock_guard lock(registers_mutex_);
     ip.write_register(offset, value);
   } catch (const std::exception& e) {
     lost(fmt::format("register {:#x} cannot be written: {}", offset, e.what()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A card with our xclbin on it, checked, as XRT hands it out. Registers and memory by XRT's native API only.
 ///
-/// Threads: registers from one at a time; gone() from any.
+/// Any thread.
 #pragma once
 #include <experimental/xrt_ip.h>
 #include <experimental/xrt_xclbin.h>
@@ -15,6 +15,7 @@
 #include <string>
 
 #include "tidemill/error.hpp"
+#include "xrt/host_pool.hpp"
 #include "xrt/xclbin_file.hpp"
 
 namespace tidemill::xrt_card {
@@ -39,8 +40,9 @@ class LoadedCard {
   uint32_t read_emulation(uint32_t offset) { return read(*emulation_, offset); }
   void write_emulation(uint32_t offset, uint32_t value) { write(*emulation_, offset, value); }
 
-  /// Memory of the host that the card reaches. Throws what XRT throws.
-  xrt::bo host_memory(std::size_t bytes);
+  /// Memory of the host that the card reaches, not cleared. Throws what XRT throws.
+  HostPool::Block take_memory(std::size_t bytes);
+  void give_memory(const HostPool::Block& block);
 
   /// Looks whether the card is still there; of an emulated one, whether its process lives. Stays true.
   bool gone();
@@ -54,6 +56,7 @@ class LoadedCard {
   LoadedCard() = default;
   uint32_t read(xrt::ip& ip, uint32_t offset);
   void write(xrt::ip& ip, uint32_t offset, uint32_t value);
+  void tell_pages(uint64_t address, uint32_t pages);
   void lost(const std::string& why);
   std::optional<Error> set_up(const std::string& which, const XclbinFile& file);
 
@@ -61,6 +64,8 @@ class LoadedCard {
   xrt::ip shell_;
   std::optional<xrt::ip> emulation_;
   xrt::memory_group host_group_ = 0;
+  HostPool pool_{[this](std::size_t bytes) { return xrt::bo(device_, bytes, xrt::bo::flags::host_only, host_group_); }};
+  std::mutex registers_mutex_, told_mutex_;
   int process_ = -1;  ///< pidfd of the device process.
   std::atomic<bool> gone_{false}, claimed_{false};
   mutable std::mutex why_mutex_;

@@ -18,41 +18,32 @@ constexpr std::chrono::milliseconds kCheckEvery{100};
 /// After a write of the host the card is looked at often for so long, then seldom.
 constexpr std::chrono::milliseconds kBusyFor{20};
 constexpr Nanoseconds kIdleLook{1'000'000};
-constexpr std::size_t kPage = 4096;
-
-std::size_t whole_pages(std::size_t bytes) {
-  return (bytes + kPage - 1) / kPage * kPage;
-}
 
 class HostOnlyMemory final : public device::CardMemory {
  public:
   HostOnlyMemory(std::shared_ptr<LoadedCard> card, std::size_t bytes)
-      : card_(std::move(card)), bo_(new xrt::bo(card_->host_memory(bytes))), bytes_(bo_->map<std::byte*>()) {
-    std::memset(bytes_, 0, bytes);
+      : card_(std::move(card)), block_(card_->take_memory(bytes)) {
+    std::memset(block_.host, 0, block_.bytes);
   }
-  ~HostOnlyMemory() override {
-    // Of a card that has gone XRT would wait for an answer.
-    if (!card_->gone()) delete bo_;
-  }
+  ~HostOnlyMemory() override { card_->give_memory(block_); }
   HostOnlyMemory(const HostOnlyMemory&) = delete;
   HostOnlyMemory& operator=(const HostOnlyMemory&) = delete;
-  std::byte* host() override { return bytes_; }
-  uint64_t address() const override { return bo_->address(); }
+  std::byte* host() override { return block_.host; }
+  uint64_t address() const override { return block_.address; }
 
  private:
   std::shared_ptr<LoadedCard> card_;
-  xrt::bo* bo_;
-  std::byte* bytes_;
+  HostPool::Block block_;
 };
 
 /// For what is still set up when the card has gone: nobody reads it.
 class NoCardMemory final : public device::CardMemory {
  public:
   explicit NoCardMemory(std::size_t bytes)
-      : bytes_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{kPage}))) {
+      : bytes_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{HostPool::kPage}))) {
     std::memset(bytes_, 0, bytes);
   }
-  ~NoCardMemory() override { ::operator delete (bytes_, std::align_val_t{kPage}); }
+  ~NoCardMemory() override { ::operator delete (bytes_, std::align_val_t{HostPool::kPage}); }
   NoCardMemory(const NoCardMemory&) = delete;
   NoCardMemory& operator=(const NoCardMemory&) = delete;
   std::byte* host() override { return bytes_; }
@@ -82,8 +73,8 @@ void XrtCard::write(uint32_t offset, uint32_t value) {
 }
 
 std::unique_ptr<device::CardMemory> XrtCard::memory(std::size_t bytes) {
-  if (card_->gone()) return std::make_unique<NoCardMemory>(whole_pages(bytes));
-  return std::make_unique<HostOnlyMemory>(card_, whole_pages(bytes));
+  if (card_->gone()) return std::make_unique<NoCardMemory>(bytes);
+  return std::make_unique<HostOnlyMemory>(card_, bytes);
 }
 
 bool XrtCard::work(uint32_t now) {

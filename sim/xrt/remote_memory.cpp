@@ -12,14 +12,17 @@ namespace {
 /// rest of the entry; so a line is told in pieces of no more.
 constexpr unsigned kPieceBytes = 32;
 
-bool in_host_memory(uint64_t address) {
-  return address - kHostBase <= kHostBytes - kLineBytes;
-}
-
 }  // namespace
 
+bool RemoteMemory::holds(uint64_t address) const {
+  auto after = regions_.upper_bound(address);
+  if (after == regions_.begin()) return false;
+  --after;
+  return address + kLineBytes <= after->first + after->second;
+}
+
 Response RemoteMemory::read(uint64_t address, Line& line) {
-  if (!host_answers_ || !in_host_memory(address)) return Response::decode_error;
+  if (!host_answers_ || !holds(address)) return Response::decode_error;
   rpc::HostRead call;
   call.set_address(address);
   call.set_bytes(kLineBytes);
@@ -44,7 +47,7 @@ bool RemoteMemory::put(uint64_t address, const void* bytes, std::size_t count) {
 }
 
 Response RemoteMemory::write(uint64_t address, const Line& line, uint64_t strobe) {
-  if (!host_answers_ || !in_host_memory(address)) return Response::decode_error;
+  if (!host_answers_ || !holds(address)) return Response::decode_error;
   const auto* const bytes = reinterpret_cast<const char*>(line.data());
   for (unsigned at = 0; at < kLineBytes;) {
     unsigned end = at;

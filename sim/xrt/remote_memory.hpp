@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Host memory of another process: the memory XRT handed out there, read and written by messages to it. XRT alone knows
-/// what it has handed out: it refuses the rest, and that is DECERR, as is everything once the host no longer answers.
+/// Host memory of another process: the memory XRT handed out there, read and written by messages to it. What the host
+/// has not told to be the card's answers with DECERR, as does everything once the host no longer answers.
 ///
 /// One thread.
 #pragma once
+#include <map>
+
 #include "sim/host_memory.hpp"
 #include "sim/xrt/channel.hpp"
 
 namespace tidemill::sim {
 
-/// Where the xclbin says host memory is (sim/xrt/make_xclbin.py).
-constexpr uint64_t kHostBase = 0x20'0000'0000, kHostBytes = uint64_t{1} << 30;
-
 class RemoteMemory final : public HostMemory {
  public:
   explicit RemoteMemory(Channel to_host) : to_host_(std::move(to_host)) {}
+
+  void handed_out(uint64_t address, uint64_t bytes) { regions_[address] = bytes; }
+  void given_back(uint64_t address) { regions_.erase(address); }
 
   /// Memory is handed out by the host, not by the card.
   std::unique_ptr<device::CardMemory> allocate(std::size_t) override { return nullptr; }
@@ -28,9 +30,11 @@ class RemoteMemory final : public HostMemory {
   void close();
 
  private:
+  bool holds(uint64_t address) const;
   bool put(uint64_t address, const void* bytes, std::size_t count);
 
   Channel to_host_;
+  std::map<uint64_t, uint64_t> regions_;
   std::string answer_;
   bool host_answers_ = true;
   uint64_t lines_read_ = 0, lines_written_ = 0;

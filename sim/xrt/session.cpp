@@ -16,25 +16,35 @@ namespace {
 /// Cycles between two looks at the host's socket: a few milliseconds.
 constexpr uint64_t kTurnCycles = 256;
 constexpr int kMostIdleMs = 1000;
+constexpr int64_t kTickNs = 1024;
+/// Ticks: the card goes on by no more in a turn, and lags behind the wall clock by no more.
+constexpr uint32_t kMostStep = 1000, kMostLag = 1'000'000;
 
 }  // namespace
 
 Session::Session(const SessionOptions& options, Channel host, std::shared_ptr<RemoteMemory> memory)
     : options_(options), host_(std::move(host)), memory_(memory), card_(options.card, true, std::move(memory)) {}
 
-uint32_t Session::now() const {
-  const auto ns =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began_).count();
-  return static_cast<uint32_t>(ns / 1024);
+/// The tick up to which the card may go. A wheel that is behind gets no more to turn, or nothing else would get its
+/// cycles; what lags too far behind is let go.
+uint32_t Session::follow() {
+  using std::chrono::duration_cast, std::chrono::nanoseconds, std::chrono::steady_clock;
+  const auto now = static_cast<uint32_t>(duration_cast<nanoseconds>(steady_clock::now() - began_).count() / kTickNs);
+  if (now - followed_ > kMostLag) followed_ = now - kMostLag;
+  const Platform& p = card_.platform();
+  if (static_cast<int32_t>(p.wake() - p.tick()) > 0) {
+    const uint32_t step = std::min(now - followed_, kMostStep);
+    followed_ += step;
+    told_ += step;
+  }
+  return told_;
 }
 
 /// How long nothing happens if the host asks for nothing.
 int Session::idle_ms() const {
   if (!follows_clock_) return kMostIdleMs;
   if (more_) return 0;
-  // The card follows the clock by a millisecond a turn at most.
-  const Platform& p = card_.platform();
-  return p.wake() - p.tick() < 1u << 30 ? 1 : kMostIdleMs;
+  return 1;
 }
 
 void Session::run(const std::function<void()>& alive) {
@@ -45,7 +55,7 @@ void Session::run(const std::function<void()>& alive) {
     if (ready > 0 && !serve()) break;
     // What the host has written in a row is taken before the card goes on: a call must not wait for a turn.
     if (ready > 0 && poll(&p, 1, 0) > 0) continue;
-    if (follows_clock_) more_ = card_.work(now(), kTurnCycles);
+    if (follows_clock_) more_ = card_.work(follow(), kTurnCycles);
   }
   memory_->close();
   // Ending before the host has closed could lose the last answer.
@@ -201,6 +211,15 @@ void Session::write_emulation(uint32_t offset, uint32_t value) {
   if (offset == xrt_emulation::follow_clock) {
     follows_clock_ = value != 0;
     card_.follow_clock(follows_clock_);
+  } else if (offset == xrt_emulation::memory) {
+    told_memory_ = (told_memory_ & ~uint64_t{0xffffffff}) | value;
+  } else if (offset == xrt_emulation::memory + 4) {
+    told_memory_ = (told_memory_ & 0xffffffff) | uint64_t{value} << 32;
+  } else if (offset == xrt_emulation::pages) {
+    if (value != 0)
+      memory_->handed_out(told_memory_, uint64_t{value} * 4096);
+    else
+      memory_->given_back(told_memory_);
   } else if (offset == xrt_emulation::work) {
     more_ = card_.work(value);
   }

@@ -42,8 +42,7 @@ class Session {
   uint64_t counter(uint32_t index) const;
   void count_write(uint32_t offset);
   uint64_t& count(Counter c) { return counters_[static_cast<uint32_t>(c)]; }
-  /// Ticks of the wall clock since the session began.
-  uint32_t now() const;
+  uint32_t follow();
   int idle_ms() const;
 
   const SessionOptions options_;
@@ -54,6 +53,9 @@ class Session {
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   bool follows_clock_ = true;
   bool more_ = false;
+  uint32_t followed_ = 0;  ///< Tick of the wall clock that the card has been told to go up to,
+  uint32_t told_ = 0;      ///< and by how many in all.
+  uint64_t told_memory_ = 0;
   std::array<uint64_t, xrt_emulation::kCounters> counters_{};
   std::string message_;
 };

@@ -92,7 +92,12 @@ void DeviceState::give_lane_back(uint32_t lane) {
 
 std::size_t DeviceState::poll(std::size_t budget) {
   if (in_callback() || progressing_.test_and_set(std::memory_order_acquire)) return 0;
-  const std::shared_ptr<DeviceState> self = shared_from_this();  // a callback may drop the last handle
+  // A callback may drop the last handle; another thread may have, and then the destructor waits for our thread.
+  const std::shared_ptr<DeviceState> self = weak_from_this().lock();
+  if (!self) {
+    progressing_.clear(std::memory_order_release);
+    return 0;
+  }
   sleeper_.awake();
   const std::size_t before = callbacks_;
   bool busy = false;
@@ -136,7 +141,7 @@ void DeviceState::feed_reports(uint32_t tick) {
 void DeviceState::wait(Nanoseconds timeout) {
   if (options_.clock->is_virtual() && !own_thread()) return;
   const Nanoseconds idle = Nanoseconds(idle_until_.load(std::memory_order_relaxed)) - options_.clock->now();
-  sleeper_.sleep([this] { return backend_->pending() || closing_waiting_.load(std::memory_order_seq_cst); },
+  sleeper_.sleep([this] { return backend_->pending() || closing_waiting_.load(std::memory_order_seq_cst) || stop_.load(); },
                  std::min(timeout, idle));
 }
 
