@@ -39,6 +39,7 @@ Channel Channel::connect(const std::string& path, std::chrono::milliseconds pati
 
 Channel& Channel::operator=(Channel&& other) noexcept {
   std::swap(fd_, other.fd_);
+  std::swap(state_, other.state_);
   return *this;
 }
 
@@ -68,8 +69,13 @@ std::optional<Api> Channel::receive_call(std::string& message) {
   rpc::CallHeader header;
   if (!receive(bytes, sizeof bytes) || !header.ParseFromArray(bytes, sizeof bytes) || header.size() > kMostBytes)
     return std::nullopt;
+  if (state_ != nullptr) {
+    state_->bytes = header.size();
+    state_->api = header.api();
+  }
   message.resize(header.size());
   if (!receive(message.data(), message.size())) return std::nullopt;
+  if (state_ != nullptr) state_->bytes = 0;
   return static_cast<Api>(header.api());
 }
 
@@ -97,12 +103,20 @@ bool Channel::send(Header kind, Api api, const google::protobuf::MessageLite& me
     header.AppendToString(&out);
   }
   message.AppendToString(&out);
+  // Before, not after: sending wakes the host, and that may be the moment at which this process is killed.
+  if (state_ != nullptr && kind == Header::answer) state_->api = 0;
   for (std::size_t sent = 0; sent < out.size();) {
     const ssize_t n = ::send(fd_, out.data() + sent, out.size() - sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
     sent += static_cast<std::size_t>(n);
   }
+  return true;
+}
+
+bool Channel::discard(uint64_t bytes) {
+  for (char byte; bytes > 0; --bytes)
+    if (!receive(&byte, 1)) return false;
   return true;
 }
 

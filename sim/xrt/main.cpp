@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The device process of `xrt:` under XRT's hardware emulation. XRT unpacks it from the xclbin and starts it; it ends
 /// when the host closes the device, ends or crashes, and kills itself if it stands still.
+///
+/// It is two processes on the same sockets: one simulates; the other takes over if that one dies, for XRT waits without
+/// an end for an answer, or ends the host, when nobody holds the other side.
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -9,6 +14,7 @@
 
 #include "fmt/format.h"
 #include "sim/xrt/session.hpp"
+#include "sim/xrt/stand_in.hpp"
 
 namespace {
 
@@ -49,8 +55,6 @@ tidemill::sim::SessionOptions options() {
 
 int main() {
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGALRM, stands_still);
-  alarm(kWatchdogSeconds);
   const char* const user = std::getenv("USER");
   const char* const id = std::getenv("EMULATION_SOCKETID");
   const std::string folder = user == nullptr ? "/tmp" : fmt::format("/tmp/{}", user);
@@ -68,6 +72,26 @@ int main() {
     return 1;
   }
   unlink(to_host.c_str());  // XRT leaves it behind
+
+  void* const shared =
+      mmap(nullptr, sizeof(tidemill::sim::CallState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return 1;
+  auto* const state = new (shared) tidemill::sim::CallState;
+  host.note(*state);
+  const pid_t simulator = fork();
+  if (simulator < 0) return 1;
+  if (simulator > 0) {
+    int status = 0;
+    while (waitpid(simulator, &status, 0) < 0 && errno == EINTR) continue;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
+    fmt::print(stderr, "tidemill device process: the simulation has {} {}\n",
+               WIFSIGNALED(status) ? "died of signal" : "ended with",
+               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    tidemill::sim::stand_in(host, memory, *state);
+    return 1;
+  }
+  std::signal(SIGALRM, stands_still);
+  alarm(kWatchdogSeconds);
   memory.patience(kAnswerPatience);
   tidemill::sim::Session session(options(), std::move(host),
                                  std::make_shared<tidemill::sim::RemoteMemory>(std::move(memory)));

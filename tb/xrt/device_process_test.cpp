@@ -89,8 +89,9 @@ TEST(DeviceProcess, CountsOneDoorbellABatchAndNoRegisterToComplete) {
   ASSERT_TRUE(soon([&] { return counts.succeeded == 1; }));
   counts.succeeded = 0;
   const auto counter = [&](const char* name) { return device.counter(name); };
-  const uint64_t doorbells = counter("lane_doorbells"), others = counter("other_writes"), commands = counter("command_producers"),
-                 reads = counter("register_reads"), sent = counter("sent_producers"), received = counter("received_producers");
+  const uint64_t doorbells = counter("lane_doorbells"), others = counter("other_writes"),
+                 commands = counter("command_producers"), reads = counter("register_reads"),
+                 sent = counter("sent_producers"), received = counter("received_producers");
   const auto began = std::chrono::steady_clock::now();
   constexpr unsigned kBatches = 20, kBatch = 16;
   for (unsigned b = 0; b < kBatches; ++b) {
@@ -109,9 +110,11 @@ TEST(DeviceProcess, CountsOneDoorbellABatchAndNoRegisterToComplete) {
   EXPECT_LE(counter("sent_producers") - sent, kBatches * kBatch);
   EXPECT_LE(counter("received_producers") - received, kBatches * kBatch);
   RecordProperty("round_trips_per_second", std::to_string(kBatches * kBatch / seconds));
-  RecordProperty("report_doorbells", std::to_string(counter("sent_producers") - sent + counter("received_producers") - received));
+  RecordProperty("report_doorbells",
+                 std::to_string(counter("sent_producers") - sent + counter("received_producers") - received));
   std::printf("%.0f round trips a second, %.2f doorbells of the wire's reports a MAD\n", kBatches * kBatch / seconds,
-              static_cast<double>(counter("sent_producers") - sent + counter("received_producers") - received) / (kBatches * kBatch));
+              static_cast<double>(counter("sent_producers") - sent + counter("received_producers") - received) /
+                  (kBatches * kBatch));
 }
 
 }  // namespace

@@ -71,14 +71,16 @@ TEST(XrtErrors, NameTheUriThatNamesNoXclbin) {
 }
 
 TEST(XrtErrors, NameAMissingXclbin) {
-  EXPECT_THAT(error_of("xrt:0?xclbin=/nowhere/card.xclbin"), AllOf(HasSubstr("/nowhere/card.xclbin"), HasSubstr("No such file")));
+  EXPECT_THAT(error_of("xrt:0?xclbin=/nowhere/card.xclbin"),
+              AllOf(HasSubstr("/nowhere/card.xclbin"), HasSubstr("No such file")));
 }
 
 TEST(XrtErrors, NameATruncatedXclbin) {
   const std::string all = bytes_of(TEST_XCLBIN);
   const std::string half = written("half.xclbin", all.substr(0, all.size() / 2));
   EXPECT_THAT(error_of("xrt:0?xclbin=" + half),
-              AllOf(HasSubstr("is truncated"), HasSubstr(std::to_string(all.size() / 2)), HasSubstr(std::to_string(all.size()))));
+              AllOf(HasSubstr("is truncated"), HasSubstr(std::to_string(all.size() / 2)),
+                    HasSubstr(std::to_string(all.size()))));
   EXPECT_THAT(error_of("xrt:0?xclbin=" + written("head.xclbin", all.substr(0, 100))), HasSubstr("is no xclbin"));
 }
 
@@ -98,7 +100,8 @@ TEST(XrtErrors, NameTheKernelThatIsMissing) {
 
 TEST(XrtErrors, NameBothVersions) {
   setenv("TIDEMILL_EMULATION", "version=0x00630002", 1);
-  EXPECT_THAT(error_of("xrt:0?xclbin=" TEST_XCLBIN), AllOf(HasSubstr("the card speaks ABI 99.2"), HasSubstr("this runtime")));
+  EXPECT_THAT(error_of("xrt:0?xclbin=" TEST_XCLBIN),
+              AllOf(HasSubstr("the card speaks ABI 99.2"), HasSubstr("this runtime")));
 }
 
 TEST(XrtErrors, TellThatTheCardIsBusy) {
