@@ -9,8 +9,8 @@ namespace tidemill::sim {
 namespace {
 
 constexpr uint64_t kTickNs = 1024;
-/// A turn ends after this many cycles once there is news for the host, and in any case after the most.
-constexpr uint64_t kPatience = 64, kMost = 4096;
+/// A turn ends after this many cycles once there is news for the host.
+constexpr uint64_t kPatience = 64;
 
 /// Ticks the card follows the wall clock in one turn.
 constexpr uint32_t kMostFollowed = 1000;
@@ -23,9 +23,10 @@ std::mutex& simulating() {
 
 }  // namespace
 
-CosimCard::CosimCard(const Options& options, bool follows_clock) : follows_clock_(follows_clock) {
+CosimCard::CosimCard(const Options& options, bool follows_clock, std::shared_ptr<HostMemory> memory)
+    : follows_clock_(follows_clock) {
   const std::lock_guard lock(simulating());
-  platform_ = std::make_unique<Platform>(options);
+  platform_ = std::make_unique<Platform>(options, std::move(memory));
 }
 
 CosimCard::~CosimCard() {
@@ -40,7 +41,9 @@ uint32_t CosimCard::read(uint32_t offset) {
 
 void CosimCard::write(uint32_t offset, uint32_t value) {
   platform_->write_register(offset, value);
-  if (offset == abi::reg::tick_increment) started_at_ = platform_->cycles();
+  if (offset != abi::reg::tick_increment) return;
+  started_at_ = platform_->cycles();
+  skipped_ = 0;
 }
 
 void CosimCard::skip(uint32_t ticks) {
@@ -48,7 +51,7 @@ void CosimCard::skip(uint32_t ticks) {
   skipped_ += ticks;
 }
 
-bool CosimCard::work(uint32_t now) {
+bool CosimCard::work(uint32_t now, uint64_t most) {
   const std::lock_guard lock(simulating());
   const auto behind = [&] { return static_cast<int32_t>(now - platform_->tick()); };
   if (follows_clock_) {
@@ -56,12 +59,12 @@ bool CosimCard::work(uint32_t now) {
     followed_ = now;
     if (passed != 0) skip(std::min(passed, kMostFollowed));
   }
-  if (!platform_->idle()) platform_->run(kMost, kPatience);
+  if (!platform_->idle()) platform_->run(most, kPatience);
   if (!follows_clock_ && platform_->idle() && behind() > 0) {
     // Nothing happens before the first timer: as many idle cycles are one write.
     const uint32_t to_timer = platform_->wake() - platform_->tick();
     skip(std::min(static_cast<uint32_t>(behind()), to_timer));
-    platform_->run(kMost, kPatience);
+    platform_->run(most, kPatience);
   }
   return follows_clock_ ? !platform_->quiet() : !platform_->idle() || behind() > 0;
 }

@@ -48,7 +48,7 @@ bool HostMemory::holds(uint64_t address) const {
   return address + kLineBytes <= after->first + after->second;
 }
 
-Response HostMemory::read(uint64_t address, Line& line) const {
+Response HostMemory::read(uint64_t address, Line& line) {
   if (!holds(address)) return Response::decode_error;
   std::memcpy(line.data(), reinterpret_cast<const void*>(address), kLineBytes);
   return Response::okay;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Host memory as the simulated card sees it: the memory of this process, at its own addresses. Only what was handed out
-/// may be read or written; the rest answers with DECERR.
+/// Host memory as the simulated card sees it: by default the memory of this process, at its own addresses. Only what was
+/// handed out may be read or written; the rest answers with DECERR.
 ///
 /// Threads: memory is handed out and given back from any thread, read and written by the one that simulates. Words are
 /// written whole, with release: what the card wrote before is there when a word is seen.
@@ -23,11 +23,12 @@ enum class Response : uint8_t { okay = 0, slave_error = 2, decode_error = 3 };
 
 class HostMemory : public std::enable_shared_from_this<HostMemory> {
  public:
-  std::unique_ptr<device::CardMemory> allocate(std::size_t bytes);
+  virtual ~HostMemory() = default;
+  virtual std::unique_ptr<device::CardMemory> allocate(std::size_t bytes);
 
-  Response read(uint64_t address, Line& line) const;
+  virtual Response read(uint64_t address, Line& line);
   /// `strobe`: a bit for each byte.
-  Response write(uint64_t address, const Line& line, uint64_t strobe);
+  virtual Response write(uint64_t address, const Line& line, uint64_t strobe);
 
  private:
   class Region;

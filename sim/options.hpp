@@ -31,4 +31,7 @@ struct Options {
   std::string statistics;   ///< What was measured, as JSON, if given.
 };
 
+/// Sets the option of that name as a URI names it; false if it is not `known` or its value is out of range.
+bool set_option(Options& options, const std::string& name, const std::string& value, bool& known);
+
 }  // namespace tidemill::sim

@@ -67,8 +67,12 @@ void close_traces() {
 }
 }  // namespace
 
-Platform::Platform(Options options)
-    : options_(std::move(options)), link_(*memory_, options_), random_(options_.seed), verilated_(std::make_unique<VerilatedContext>()) {
+Platform::Platform(Options options, std::shared_ptr<HostMemory> memory)
+    : options_(std::move(options)),
+      memory_(std::move(memory)),
+      link_(*memory_, options_),
+      random_(options_.seed),
+      verilated_(std::make_unique<VerilatedContext>()) {
   context_ = std::make_unique<sc_core::sc_simcontext>();
   sc_core::sc_curr_simcontext = context_.get();
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
@@ -180,12 +184,14 @@ void Platform::drive() {
   s.m_axi_bvalid_i = link_.write_done() && !stalled();
   if (s.m_axi_bvalid_i) s.m_axi_bresp_i = static_cast<uint8_t>(link_.write_answer());
 
-  s.arbiter_event_ready_i = arbiter_->ready() && !stalled();
+  // A kernel in reset takes nothing: in the first cycle the shell may still show what it was about to hand over.
+  const bool kernels_run = !kernels_in_reset_;
+  s.arbiter_event_ready_i = arbiter_->ready() && kernels_run && !stalled();
   s.arbiter_action_valid_i = arbiter_->valid();
   if (s.arbiter_action_valid_i) s.arbiter_action_i = arbiter_->action().w0;
   uint32_t ready = 0, valid = 0;
   for (unsigned b = 0; b < banks_.size(); ++b) {
-    ready |= static_cast<uint32_t>(banks_[b]->ready() && !stalled()) << b;
+    ready |= static_cast<uint32_t>(banks_[b]->ready() && kernels_run && !stalled()) << b;
     if (!banks_[b]->valid()) continue;
     valid |= 1u << b;
     to_wide(banks_[b]->action(), s.bank_action_i, b * 8, 4);

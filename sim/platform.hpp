@@ -27,7 +27,7 @@ namespace tidemill::sim {
 
 class Platform {
  public:
-  explicit Platform(Options options);
+  explicit Platform(Options options, std::shared_ptr<HostMemory> memory = std::make_shared<HostMemory>());
   ~Platform();
   Platform(const Platform&) = delete;
   Platform& operator=(const Platform&) = delete;
@@ -78,7 +78,7 @@ class Platform {
   bool stalled() { return options_.stall > 0 && std::uniform_real_distribution<>()(random_) < options_.stall; }
 
   const Options options_;
-  std::shared_ptr<HostMemory> memory_ = std::make_shared<HostMemory>();
+  std::shared_ptr<HostMemory> memory_;
   PcieLink link_;
   Probe probe_;
   std::mt19937_64 random_;

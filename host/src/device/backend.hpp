@@ -77,6 +77,8 @@ class Backend {
   virtual bool pending() const = 0;
   /// First tick at which progress() has timer work.
   virtual uint32_t wake(uint32_t now) const = 0;
+  /// progress() is due again within this time, whatever else there is; nothing if wake() says it all.
+  virtual std::optional<Nanoseconds> look_within() const { return std::nullopt; }
   /// Retries queued since opening.
   virtual uint64_t retried() const = 0;
   /// Device::counter().

@@ -36,8 +36,12 @@ class Card {
   virtual bool work(uint32_t now) = 0;
   /// First tick at which a timer of the card may need work() again; nothing if the card works by itself.
   virtual std::optional<uint32_t> wake(uint32_t now) const = 0;
-  /// The card has stopped: register `failure` says why.
+  /// A card that works by itself and has no interrupt must be looked at again within this time, whatever is outstanding.
+  virtual std::optional<Nanoseconds> look_within() const { return std::nullopt; }
+  /// The card has stopped: register `failure` says why, or it has gone.
   virtual bool failed() = 0;
+  /// Why the card has gone; empty while it answers.
+  virtual std::string removed() const { return {}; }
   /// Device::counter().
   virtual uint64_t counter(std::string_view) const { return 0; }
   /// Time that has passed on the card since the tick began to run, for a card that makes its own time.

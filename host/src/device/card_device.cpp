@@ -13,12 +13,28 @@ namespace {
 constexpr uint32_t kTickNs = 1024;
 constexpr unsigned kHostRingBits = 12;  ///< Entries of the rings host to card; what is more waits in the host.
 
+/// What a slot and a lane are numbered with (docs/abi.md).
+constexpr uint32_t kMostSlots = 65'536, kMostLanes = 1024;
+
 /// Enough for one entry per slot, receive buffer (32,768 of each QP, on a few ports) and agent.
 constexpr unsigned kCompletionBits = 19;
 
 uint32_t tick_increment(uint32_t clock_khz) {
   // 2^32 for each tick of kTickNs: 2^32 * 10^6 / (clock_khz * kTickNs).
   return static_cast<uint32_t>((uint64_t{1} << 32) * 1'000'000 / (uint64_t{clock_khz} * kTickNs));
+}
+
+/// A card of this ABI but of other dimensions than this runtime was built for.
+std::optional<Error> unfit(const std::string& kind, const Capabilities& c) {
+  const auto not_within = [&](const char* what, uint32_t has, uint32_t most) {
+    return Error{Errc::device_failed, fmt::format("{}: the card has {} {}, this runtime takes 1 to {}: load a bitstream of its version", kind, has, what, most)};
+  };
+  if (c.slots == 0 || c.slots > kMostSlots) return not_within("slots", c.slots, kMostSlots);
+  if (c.lanes == 0 || c.lanes > kMostLanes) return not_within("lanes", c.lanes, kMostLanes);
+  if (!std::has_single_bit(c.banks) || c.banks > c.slots)
+    return Error{Errc::device_failed, fmt::format("{}: the card has {} banks for {} slots, this runtime takes a power of two up to the slots: load a "
+                                                  "bitstream of its version", kind, c.banks, c.slots)};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -38,6 +54,7 @@ Result<std::unique_ptr<Backend>> CardDevice::open(std::unique_ptr<Card> card, ui
                                   .banks = card->read(abi::reg::banks),
                                   .lanes = card->read(abi::reg::lanes),
                                   .tick_ns = kTickNs};
+  if (auto wrong = unfit(card->kind(), capabilities)) return *wrong;
   return std::unique_ptr<Backend>(new CardDevice(std::move(card), seed, capabilities));
 }
 
@@ -132,6 +149,12 @@ bool CardDevice::collect() {
 void CardDevice::fail() {
   static constexpr const char* kReasons[abi::kFailureCount] = {"no reason", "a read of host memory failed", "a write of host memory failed",
                                                                "host memory does not answer"};
+  if (const std::string why = card_->removed(); !why.empty()) {
+    failed_ = true;
+    more_.store(false, std::memory_order_relaxed);
+    runtime_->failed(fmt::format("{}: the card has gone: {}", card_->kind(), why));
+    return;
+  }
   const uint32_t reason = card_->read(abi::reg::failure);
   const uint64_t address = uint64_t{card_->read(abi::reg::failure_address_high)} << 32 | card_->read(abi::reg::failure_address_low);
   failed_ = true;

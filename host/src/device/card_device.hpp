@@ -36,6 +36,7 @@ class CardDevice final : public Backend {
   bool progress(uint32_t now) override;
   bool pending() const override { return doorbells_.any() || !commands_.empty() || more_.load(std::memory_order_relaxed); }
   uint32_t wake(uint32_t now) const override;
+  std::optional<Nanoseconds> look_within() const override { return card_->look_within(); }
   uint64_t retried() const override { return retried_; }
   uint64_t counter(std::string_view name) const override { return card_->counter(name); }
   std::optional<Nanoseconds> time() const override { return card_->time(); }

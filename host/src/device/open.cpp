@@ -70,10 +70,10 @@ Result<std::unique_ptr<Backend>> open_backend(std::string_view uri, bool virtual
   const std::string_view path = rest.substr(0, query);
   auto options = parse_options(uri, rest.substr(std::min(query + 1, rest.size())));
   if (!options) return options.error();
-  if (scheme == "cosim")
+  if (scheme == "cosim" || scheme == "xrt")
     return open_plugin(scheme, {std::string(uri), std::string(path), std::move(options).value(), virtual_clock});
   if (scheme != "soft")
-    return Error{Errc::unknown_device, fmt::format("device URI '{}': no device '{}:'; there are soft: and cosim:", uri, scheme)};
+    return Error{Errc::unknown_device, fmt::format("device URI '{}': no device '{}:'; there are soft:, cosim: and xrt:", uri, scheme)};
   if (!path.empty())
     return Error{Errc::bad_uri, fmt::format("device URI '{}': soft: takes no path, but has '{}'", uri, path)};
   return open_soft(uri, std::move(options).value());

@@ -99,7 +99,12 @@ void DeviceState::give_lane_back(uint32_t lane) {
 
 std::size_t DeviceState::poll(std::size_t budget) {
   if (in_callback() || progressing_.test_and_set(std::memory_order_acquire)) return 0;
-  const std::shared_ptr<DeviceState> self = shared_from_this();  // a callback may drop the last handle
+  // A callback may drop the last handle; another thread may have, and then the destructor waits for our thread.
+  const std::shared_ptr<DeviceState> self = weak_from_this().lock();
+  if (!self) {
+    progressing_.clear(std::memory_order_release);
+    return 0;
+  }
   sleeper_.awake();
   const std::size_t before = callbacks_;
   bool busy = false;
@@ -147,7 +152,7 @@ void DeviceState::feed_reports(uint32_t tick) {
 void DeviceState::wait(Nanoseconds timeout) {
   if (options_.clock->is_virtual() && !own_thread()) return;
   const Nanoseconds idle = Nanoseconds(idle_until_.load(std::memory_order_relaxed)) - options_.clock->now();
-  sleeper_.sleep([this] { return backend_->pending() || closing_waiting_.load() || transfers_waiting_.load(); },
+  sleeper_.sleep([this] { return backend_->pending() || closing_waiting_.load() || transfers_waiting_.load() || stop_.load(); },
                  std::min(timeout, idle));
 }
 
@@ -335,6 +340,7 @@ Nanoseconds DeviceState::until_next_event() const {
   }
   for (const auto& agent : transferring_)
     next = std::min(next, std::max(agent->transfers()->due() - now, Nanoseconds(0)));
+  if (const auto look = backend_->look_within()) next = std::min(next, *look);
   // Timers matter only while a send waits for one.
   if (any_outstanding()) {
     const uint32_t tick = tick_at(now), wake = backend_->wake(tick);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the runtime finds when it loads XRT's back end: `xrt:[index or
+/// BDF][?xclbin=FILE][&poll=MICROSECONDS][&seed=N]`.
+#include "device/plugin.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <random>
+
+#include "device/card_device.hpp"
+#include "fmt/format.h"
+#include "xrt/xrt_card.hpp"
+
+namespace {
+
+using tidemill::Errc;
+using tidemill::Error;
+using tidemill::Nanoseconds;
+using tidemill::Result;
+using tidemill::device::Backend;
+using tidemill::device::PluginRequest;
+using Opened = Result<std::unique_ptr<Backend>>;
+namespace xrt_card = tidemill::xrt_card;
+
+struct Chosen {
+  std::string which = "0";
+  std::string xclbin;
+  uint64_t seed = 0;
+  xrt_card::XrtOptions options;
+};
+
+bool parse(const std::string& text, uint64_t most, uint64_t& value) {
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failed == std::errc() && end == text.data() + text.size() && value <= most;
+}
+
+bool names_a_card(const std::string& path) {
+  uint64_t index = 0;
+  return parse(path, 255, index) || (path.find(':') != std::string::npos &&
+                                     path.find_first_not_of("0123456789abcdefABCDEF:.") == std::string::npos);
+}
+
+Result<Chosen> choose(const PluginRequest& request) {
+  const auto bad = [&](const std::string& why) {
+    return Error{Errc::bad_uri, fmt::format("device URI '{}': {}", request.uri, why)};
+  };
+  Chosen chosen;
+  std::random_device random;
+  chosen.seed = uint64_t{random()} << 32 | random();
+  chosen.options.virtual_clock = request.virtual_clock;
+  if (!request.path.empty()) chosen.which = request.path;
+  if (!names_a_card(chosen.which))
+    return bad(fmt::format("'{}' is neither the index of a card nor its BDF (0000:3b:00.1)", chosen.which));
+  if (const char* const file = std::getenv("TIDEMILL_XCLBIN"))
+    chosen.xclbin = file;  // NOLINT(concurrency-mt-unsafe): no thread of ours changes it
+  for (const auto& [name, value] : request.options) {
+    uint64_t number = 0;
+    if (name == "xclbin") {
+      chosen.xclbin = value;
+    } else if (name == "seed") {
+      if (!parse(value, ~uint64_t{0}, chosen.seed)) return bad(fmt::format("seed={} is not a whole number", value));
+    } else if (name == "poll") {
+      if (!parse(value, 1'000'000, number))
+        return bad(fmt::format("poll={} is not a number of microseconds up to 1000000", value));
+      chosen.options.poll = Nanoseconds(static_cast<int64_t>(number) * 1000);
+    } else {
+      return bad(fmt::format("unknown option '{}'; xrt: knows xclbin, poll and seed", name));
+    }
+  }
+  if (chosen.xclbin.empty()) return bad("which xclbin? Write xrt:0?xclbin=FILE, or set TIDEMILL_XCLBIN");
+  return chosen;
+}
+
+Opened open(const PluginRequest& request) {
+  const auto chosen = choose(request);
+  if (!chosen) return chosen.error();
+  const Chosen& c = chosen.value();
+  const auto file = xrt_card::inspect_xclbin(c.xclbin);
+  if (!file) return file.error();
+  if (request.virtual_clock && !file.value().emulation)
+    return Error{
+        Errc::bad_uri,
+        fmt::format("device URI '{}': a card's time passes by itself: open it with a steady clock", request.uri)};
+  const auto card = xrt_card::LoadedCard::load(c.which, file.value());
+  if (!card) return card.error();
+  if (!card.value()->claim())
+    return Error{Errc::device_failed,
+                 fmt::format("xrt:{}: the card is busy: this process has it open already", c.which)};
+  try {
+    return tidemill::device::CardDevice::open(std::make_unique<xrt_card::XrtCard>(card.value(), c.options), c.seed);
+  } catch (const std::exception& e) {
+    return Error{
+        Errc::device_failed,
+        fmt::format(
+            "xrt:{}: the card gets no memory of the host: {}; enable it (xbutil configure --host-mem -s 1G ENABLE)",
+            c.which, e.what())};
+  }
+}
+
+}  // namespace
+
+extern "C" Opened* tidemill_open_device(const PluginRequest& request) {
+  return new Opened(open(request));
+}
