@@ -43,6 +43,7 @@ Result<Process> Process::start(const ProcessOptions& options) {
     // A Ctrl-C on the terminal is not for it: it is there until what uses it has ended.
     if (options.hold_input) ::setpgid(0, 0);
     for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
+    if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(127);
     if (options.hold_input) ::dup2(input[0], STDIN_FILENO);
     if (!options.output.empty()) {
       const int out = ::open(options.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);

@@ -17,6 +17,7 @@ struct ProcessOptions {
   std::vector<std::string> arguments;                ///< The program first; found in PATH.
   std::map<std::string, std::string> environment{};  ///< On top of ours.
   std::string output{};                              ///< File for what it prints; empty: where ours goes.
+  std::string folder{};                          ///< Where it works; empty: where we do.
   bool hold_input = false;                           ///< Its input stays open, for type().
 };
 

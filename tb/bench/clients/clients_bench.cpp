@@ -54,7 +54,7 @@ class Fabric {
     variables["OSM_UMAD_MAX_PENDING"] = "20000";
     std::ofstream(work_.file("opensm.conf")) << "force_log_flush TRUE\n";
     const auto start = std::chrono::steady_clock::now();
-    auto opensm = Process::start({.arguments = {"opensm", "-F", work_.file("opensm.conf"), "--maxsmps", smps, "-f", work_.file("opensm.log")}, .environment = variables, .output = work_.file("opensm.out")});
+    auto opensm = Process::start({.arguments = {"opensm", "-F", work_.file("opensm.conf"), "--maxsmps", smps, "-f", work_.file("opensm.log")}, .environment = variables, .output = work_.file("opensm.out"), .folder = work_.path()});
     if (!opensm) return std::nullopt;
     opensm_ = std::move(opensm).value();
     while (opensm_.running() && std::chrono::steady_clock::now() - start < limit) {
@@ -65,7 +65,7 @@ class Fabric {
   }
   Process launch(Library library, const std::string& host, std::vector<std::string> arguments, const std::string& output) {
     auto variables = environment_of(library, ibsim_->socket(), host);
-    auto started = Process::start({.arguments = std::move(arguments), .environment = variables, .output = work_.file(output)});
+    auto started = Process::start({.arguments = std::move(arguments), .environment = variables, .output = work_.file(output), .folder = work_.path()});
     return started.ok() ? std::move(started).value() : Process();
   }
   std::string output(const std::string& name) const { return text_of(work_.file(name)); }
