@@ -110,7 +110,7 @@ void subnet_up(benchmark::State& state, Library library, const std::string& smps
   for (auto _ : state) {
     Fabric fabric(512, 32);
     const auto seconds = fabric.ok() ? fabric.manage(library, smps, 30s) : std::nullopt;
-    if (!seconds) return state.SkipWithError("not up within 30 s");
+    if (!seconds) return state.SkipWithError(library == Library::umad2sim ? "umad2sim is not up after 30 s" : "not up within 30 s");
     state.SetIterationTime(*seconds);
   }
 }
