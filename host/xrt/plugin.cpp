@@ -51,8 +51,8 @@ Result<Chosen> choose(const PluginRequest& request) {
   if (!request.path.empty()) chosen.which = request.path;
   if (!names_a_card(chosen.which))
     return bad(fmt::format("'{}' is neither the index of a card nor its BDF (0000:3b:00.1)", chosen.which));
-  if (const char* const file = std::getenv("TIDEMILL_XCLBIN"))
-    chosen.xclbin = file;  // NOLINT(concurrency-mt-unsafe): no thread of ours changes it
+  // No thread of ours changes it. NOLINTNEXTLINE(concurrency-mt-unsafe)
+  if (const char* const file = std::getenv("TIDEMILL_XCLBIN")) chosen.xclbin = file;
   for (const auto& [name, value] : request.options) {
     uint64_t number = 0;
     if (name == "xclbin") {
