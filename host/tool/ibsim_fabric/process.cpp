@@ -42,7 +42,7 @@ Result<Process> Process::start(const ProcessOptions& options) {
   if (pid == 0) {
     // A Ctrl-C on the terminal is not for it: it is there until what uses it has ended.
     if (options.hold_input) ::setpgid(0, 0);
-    for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
+    for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): a child has one thread
     if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(127);
     if (options.hold_input) ::dup2(input[0], STDIN_FILENO);
     if (!options.output.empty()) {
@@ -54,7 +54,7 @@ Result<Process> Process::start(const ProcessOptions& options) {
     }
     sigset_t none;
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
+    sigprocmask(SIG_SETMASK, &none, nullptr);  // NOLINT(concurrency-mt-unsafe): a child has one thread
     ::execvp(argv[0], argv.data());
     const int why = errno;
     [[maybe_unused]] const auto told = ::write(report[1], &why, sizeof why);
