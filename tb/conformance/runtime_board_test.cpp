@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The board that watches the conformance suite finds what is wrong: a runtime and a wire are played by hand, right in
 /// the first test and with one deliberate fault in each of the others.
+#include "tb/support/runtime_board.hpp"
+
 #include <gmock/gmock.h>
 
 #include <thread>
 
-#include "tb/support/runtime_board.hpp"
 #include "tidemill/mad.hpp"
 
 namespace tidemill::test {
@@ -78,14 +79,16 @@ class RuntimeBoardCatches : public ::testing::Test {
     board_->arrived({Qp::gsi, p.to, answer.bytes()});
   }
   void receive_begins(const Post& p, const Mad& mad) {
-    board_->receive_begins(agent_, {.mad = mad.view(), .from = p.to, .qp = Qp::gsi, .port = 1, .matched = p.id, .context = p.serial});
+    board_->receive_begins(
+        agent_, {.mad = mad.view(), .from = p.to, .qp = Qp::gsi, .port = 1, .matched = p.id, .context = p.serial});
   }
   void receive(const Post& p) {
     receive_begins(p, make_response(p.on_wire.view()));
     board_->receive_ends(p.serial);
   }
   void complete(const Post& p, SendStatus status = SendStatus::success, unsigned tries = 1) {
-    const SendCompletion c{.id = p.id, .status = status, .tries = tries, .elapsed = {}, .context = p.serial, .vendor = 0};
+    const SendCompletion c{
+        .id = p.id, .status = status, .tries = tries, .elapsed = {}, .context = p.serial, .vendor = 0};
     EXPECT_EQ(board_->completion_begins(agent_, c), 5u) << "the program's own context comes back";
     board_->callback_ends();
   }
@@ -167,7 +170,8 @@ TEST_F(RuntimeBoardCatches, ACompletionInsideTheReceiveCallback) {
   arrive(p);
   receive_begins(p, make_response(p.on_wire.view()));
   complete(p);
-  EXPECT_THAT(found_, ::testing::Contains(::testing::HasSubstr("I3 response before completion: its receive callback has not returned")));
+  EXPECT_THAT(found_, ::testing::Contains(::testing::HasSubstr(
+                          "I3 response before completion: its receive callback has not returned")));
 }
 
 TEST_F(RuntimeBoardCatches, ASecondResponse) {
@@ -330,7 +334,8 @@ TEST_F(RuntimeBoardCatches, AnUnsolicitedMadGivenTwiceOrToAnother) {
   found_.clear();
   const Mad other = Mad::make(0x06, 1, mad_method::get, 1);
   board_->arrived({Qp::gsi, {}, other.bytes()});
-  board_->receive_begins(agent_, {.mad = other.view(), .from = from, .qp = Qp::gsi, .port = 1, .matched = {}, .context = 0});
+  board_->receive_begins(agent_,
+                         {.mad = other.view(), .from = from, .qp = Qp::gsi, .port = 1, .matched = {}, .context = 0});
   EXPECT_THAT(found_, ::testing::ElementsAre(::testing::HasSubstr("I22 one owner")));
 }
 
@@ -359,6 +364,17 @@ TEST_F(RuntimeBoardCatches, CreditAboveTheWindow) {
   expect_caught("I25 window: 3 in use, 2 allowed");
 }
 
+TEST_F(RuntimeBoardCatches, NoCreditOfSendsHandedDownBeforeThereWasAWindow) {
+  agent_ = register_agent(8, 0);
+  for (int i = 0; i < 2; ++i) waiting();
+  board_->window_changed(agent_, 1);
+  for (int i = 0; i < 4; ++i) board_->polling();
+  waiting();
+  expect_clean();
+  waiting();
+  expect_clean();  // the change may have been on its way until a queue was looked at
+}
+
 TEST_F(RuntimeBoardCatches, ARequestThatStandsStill) {
   agent_ = register_agent(8, 2);
   waiting();
@@ -375,7 +391,8 @@ TEST_F(RuntimeBoardCatches, AnAgentThatStarves) {
     const Post p = post(greedy, {.timeout = 0ms});
     transmit(p);
     report(p);
-    const SendCompletion c{.id = p.id, .status = SendStatus::success, .tries = 1, .elapsed = {}, .context = p.serial, .vendor = 0};
+    const SendCompletion c{
+        .id = p.id, .status = SendStatus::success, .tries = 1, .elapsed = {}, .context = p.serial, .vendor = 0};
     board_->completion_begins(greedy, c);
     board_->callback_ends();
   }
@@ -434,7 +451,9 @@ TEST_F(RuntimeBoardCatches, NoUnfairShareOfASendWhosePostHasNotReturned) {
     const Post p = post(greedy, {.timeout = 0ms});
     transmit(p);
     report(p);
-    board_->completion_begins(greedy, {.id = p.id, .status = SendStatus::success, .tries = 1, .elapsed = {}, .context = p.serial, .vendor = 0});
+    board_->completion_begins(
+        greedy,
+        {.id = p.id, .status = SendStatus::success, .tries = 1, .elapsed = {}, .context = p.serial, .vendor = 0});
     board_->callback_ends();
   }
   slow.id = {static_cast<uint16_t>(slow.serial), 1};
@@ -446,10 +465,10 @@ TEST_F(RuntimeBoardCatches, NoUnfairShareOfASendWhosePostHasNotReturned) {
 TEST_F(RuntimeBoardCatches, AReplyThatWaitsBehindRequests) {
   agent_ = register_agent(8, 1);
   waiting();
-  post();                               // stands in the window
+  post();  // stands in the window
   board_->idle();
   expect_clean();
-  post(agent_, {.timeout = 0ms});       // stands in none
+  post(agent_, {.timeout = 0ms});  // stands in none
   board_->idle();
   expect_caught("I28 replies are not blocked");
 }
@@ -460,7 +479,8 @@ TEST_F(RuntimeBoardCatches, AnErrorThatIsSwallowed) {
   report(p, WireStatus::error, 3);
   clock_->advance_to(10ms);
   complete(p, SendStatus::timeout);
-  EXPECT_THAT(found_, ::testing::Contains(::testing::HasSubstr("I31 error isolation: the wire failed it, ends as timeout")));
+  EXPECT_THAT(found_,
+              ::testing::Contains(::testing::HasSubstr("I31 error isolation: the wire failed it, ends as timeout")));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ class RuntimeBoard {
     Agent* agent = nullptr;
     SendRequest request;  ///< Without its bytes.
     uint8_t mgmt_class = 0;
-    bool response = false, counted = false;
+    bool response = false, counted = false, windowed = false;
     Form form = Form::callback;
     uint64_t began = 0, returned = 0;  ///< Of the post, in moments.
     bool late = false;                 ///< Its post began when posts were refused for certain.

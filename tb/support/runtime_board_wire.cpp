@@ -68,13 +68,15 @@ void RuntimeBoard::first_try(Send& s) {
       break;
     }
   }
+  // What is handed down while there is no window holds no slot of one that comes later.
+  s.windowed = a.window != 0 && a.old_window != 0;
   if (s.counted) {
     const uint32_t window = passes_ >= a.window_pass             ? a.window
                             : a.window == 0 || a.old_window == 0 ? 0
                                                                  : std::max(a.window, a.old_window);
     uint32_t used = 0;
     if (window != 0)
-      for (const auto& [serial, o] : live_) used += o->agent == &a && o != &s && certainly_in_use(*o);
+      for (const auto& [serial, o] : live_) used += o->agent == &a && o != &s && o->windowed && certainly_in_use(*o);
     if (window != 0 && used >= window)
       fail(s, "I25 window: " + std::to_string(used + 1) + " in use, " + std::to_string(window) + " allowed");
   }

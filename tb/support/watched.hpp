@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Agent, Port and Wire as a test of the conformance suite sees them: the public ones, with a RuntimeBoard that is told of
-/// every call, every callback and everything on the wire. A test that names Agent or Port gets these.
+/// Agent, Port and Wire as a test of the conformance suite sees them: the public ones, with a RuntimeBoard that is told
+/// of every call, every callback and everything on the wire. A test that names Agent or Port gets these.
 ///
 /// A send is told apart from others by a serial number. The program's context comes back all the same; on the wire the
 /// number stands in a part of the MAD that nobody reads.
@@ -60,7 +60,8 @@ class NumberedRequest {
 /// What Agent::request() gives.
 class WatchedRequest {
  public:
-  WatchedRequest(std::shared_ptr<RuntimeBoard> board, RuntimeBoard::Key key, tidemill::Agent& agent, const SendRequest& request)
+  WatchedRequest(std::shared_ptr<RuntimeBoard> board, RuntimeBoard::Key key, tidemill::Agent& agent,
+                 const SendRequest& request)
       : board_(std::move(board)),
         key_(key),
         serial_(board_ ? board_->posting(key, request, RuntimeBoard::Form::call) : 0),
@@ -99,13 +100,15 @@ class [[nodiscard]] Agent {
       board_ = std::move(other.board_);
       key_ = other.key_;
       agent_ = std::move(other.agent_);
+      leaving_ = other.leaving_;
     }
     return *this;
   }
   ~Agent() {
     if (!agent_) return;
     board_->closing(key_);
-    const bool waits = !board_->in_callback();
+    // One that is on its way out already is let go: it ends by itself.
+    const bool waits = !leaving_ && !board_->in_callback();
     agent_ = tidemill::Agent();
     waits ? board_->deregistered(key_) : board_->closing_has_begun(key_);
   }
@@ -134,7 +137,9 @@ class [[nodiscard]] Agent {
     }
     const BatchResult result = agent_.send(batch, names);
     for (std::size_t i = 0; i < serials.size(); ++i) {
-      const Errc code = i < result.accepted ? Errc::ok : result.refused == Errc::ok ? Errc::would_block : result.refused;
+      const Errc code = i < result.accepted          ? Errc::ok
+                        : result.refused == Errc::ok ? Errc::would_block
+                                                     : result.refused;
       board_->posted(serials[i], code, names[i]);
     }
     std::copy_n(names.begin(), std::min(ids.size(), result.accepted), ids.begin());
@@ -184,6 +189,7 @@ class [[nodiscard]] Agent {
       if (done) done();
     });
     board_->closing_has_begun(key_);
+    leaving_ = true;
     return result;
   }
 
@@ -201,6 +207,7 @@ class [[nodiscard]] Agent {
   std::shared_ptr<RuntimeBoard> board_;
   RuntimeBoard::Key key_ = 0;
   tidemill::Agent agent_;
+  bool leaving_ = false;  ///< By deregister_async().
 };
 
 class Port {
@@ -266,7 +273,8 @@ class Port {
 /// Any wire, watched.
 class WatchedWire final : public Wire, private WireSink {
  public:
-  WatchedWire(std::shared_ptr<RuntimeBoard> board, std::unique_ptr<Wire> wire) : board_(std::move(board)), wire_(std::move(wire)) {}
+  WatchedWire(std::shared_ptr<RuntimeBoard> board, std::unique_ptr<Wire> wire)
+      : board_(std::move(board)), wire_(std::move(wire)) {}
 
   WireAttributes attributes() const override { return wire_->attributes(); }
   void transmit(const WireSend& send) override {
