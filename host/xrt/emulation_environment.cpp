@@ -5,7 +5,6 @@
 #include <link.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -119,6 +118,14 @@ UniqueUser::~UniqueUser() {
     setenv("USER", before_.c_str(), 1);
   else
     unsetenv("USER");
+}
+
+KeepSignals::KeepSignals() {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], nullptr, &before_[i]);
+}
+
+KeepSignals::~KeepSignals() {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
 }
 
 }  // namespace tidemill::xrt_card

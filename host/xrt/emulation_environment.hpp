@@ -3,6 +3,8 @@
 /// the device, settings, and names of its sockets that no other process has. Opening an emulation xclbin prepares it
 /// all.
 #pragma once
+#include <array>
+#include <csignal>
 #include <memory>
 #include <string>
 
@@ -30,6 +32,20 @@ class UniqueUser {
  private:
   std::string before_;
   bool had_ = false;
+};
+
+/// While it lives, XRT may set signal handlers; then those from before are back. Its emulation's handler of a crash
+/// sends the signal on to the whole process group.
+class KeepSignals {
+ public:
+  KeepSignals();
+  ~KeepSignals();
+  KeepSignals(const KeepSignals&) = delete;
+  KeepSignals& operator=(const KeepSignals&) = delete;
+
+ private:
+  static constexpr std::array kSignals{SIGSEGV, SIGFPE, SIGABRT};
+  std::array<struct sigaction, kSignals.size()> before_{};
 };
 
 }  // namespace tidemill::xrt_card

@@ -64,6 +64,8 @@ Result<std::shared_ptr<LoadedCard>> LoadedCard::load(const std::string& which, c
   if (file.emulation)
     if (auto prepared = prepare_emulation(); !prepared) return prepared.error();
   try {
+    std::optional<KeepSignals> signals;
+    if (file.emulation) signals.emplace();
     std::shared_ptr<LoadedCard> card(new LoadedCard);
     if (auto wrong = card->set_up(which, file)) return *wrong;
     if (file.emulation) kept().cards.emplace(key, card);

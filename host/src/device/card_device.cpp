@@ -116,6 +116,9 @@ void CardDevice::take_commands(uint32_t) {
     }
     command_ring_->put(c);
   }
+  // Between: what was posted before a command is in its lane before the card hears of the command. A lane that is closed
+  // first would leave the rest of its sends behind.
+  doorbells_.collect([this](uint32_t lane, uint32_t producer) { card_->write(abi::reg::lane_doorbell + 4 * lane, producer); });
   command_ring_->flush();
 }
 
@@ -124,7 +127,6 @@ void CardDevice::received(const abi::Received& r, uint32_t) { received_rings_[r.
 
 bool CardDevice::progress(uint32_t now) {
   if (failed_) return false;
-  doorbells_.collect([this](uint32_t lane, uint32_t producer) { card_->write(abi::reg::lane_doorbell + 4 * lane, producer); });
   take_commands(now);
   sent_ring_->flush();
   for (const auto& ring : received_rings_) ring->flush();
