@@ -71,7 +71,6 @@ int fill_port(const Session& session, Ibsim& ibsim, unsigned number, umad_port_t
 }  // namespace tidemill::umad
 
 using namespace tidemill::umad;
-using tidemill::Errc;
 
 TIDEMILL_UMAD int umad_init() {
   return Session::get() != nullptr ? 0 : -1;
@@ -170,7 +169,7 @@ TIDEMILL_UMAD umad_device_node* umad_get_ca_device_list() {
   auto* const node = static_cast<umad_device_node*>(std::calloc(1, sizeof(umad_device_node) + UMAD_CA_NAME_LEN));
   if (node == nullptr) return nullptr;
   char* const name = reinterpret_cast<char*>(node + 1);
-  std::strcpy(name, Adapter::kName);
+  std::memcpy(name, Adapter::kName, sizeof Adapter::kName);
   node->ca_name = name;
   errno = 0;
   return node;

@@ -18,7 +18,7 @@ namespace tidemill::umad {
 
 /// The attributes that sysfs would show of a real adapter; IBA 14.2.5.
 struct Adapter {
-  static constexpr const char* kName = "tidemill0";
+  static constexpr char kName[] = "tidemill0";
 
   uint8_t node_type = 1;  ///< 1 channel adapter, 2 switch.
   unsigned ports = 1;     ///< A switch manages itself through port 0 and counts none here.

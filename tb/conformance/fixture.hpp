@@ -28,11 +28,11 @@ inline void PrintTo(const DeviceParam& p, std::ostream* out) {
 }
 /// The devices of this build; see main.cpp.
 std::vector<DeviceParam> devices();
-inline std::vector<DeviceParam> polled_devices() {
-  std::vector<DeviceParam> polled;
+inline std::vector<DeviceParam> devices(Progress progress) {
+  std::vector<DeviceParam> some;
   for (const DeviceParam& d : devices())
-    if (d.progress == Progress::poll) polled.push_back(d);
-  return polled;
+    if (d.progress == progress) some.push_back(d);
+  return some;
 }
 
 /// What an agent's callbacks were told, in order. One thread at a time writes; read it when settled.

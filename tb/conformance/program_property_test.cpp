@@ -444,7 +444,7 @@ class Programs : public ::testing::TestWithParam<DeviceParam> {
     std::cout << ran << " programs ran\n";
   }
 };
-INSTANTIATE_TEST_SUITE_P(Devices, Programs, ::testing::ValuesIn(polled_devices()));
+INSTANTIATE_TEST_SUITE_P(Devices, Programs, ::testing::ValuesIn(devices(Progress::poll)));
 
 TEST_P(Programs, KeepEveryPromiseOnAScriptedWire) {
   check("scripted", [](Program& p) { p.fabric = false; });

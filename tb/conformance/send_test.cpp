@@ -10,7 +10,7 @@ class Send : public Conformance {};
 INSTANTIATE_TEST_SUITE_P(Devices, Send, ::testing::ValuesIn(devices()));
 /// Exact times: only where the application polls on a virtual clock.
 class SendOnVirtualTime : public Conformance {};
-INSTANTIATE_TEST_SUITE_P(Devices, SendOnVirtualTime, ::testing::ValuesIn(polled_devices()));
+INSTANTIATE_TEST_SUITE_P(Devices, SendOnVirtualTime, ::testing::ValuesIn(devices(Progress::poll)));
 
 TEST_P(Send, DeliversTheResponseAndThenTheCompletion) {
   Log log;

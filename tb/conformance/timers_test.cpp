@@ -72,7 +72,7 @@ class Timers : public ::testing::TestWithParam<DeviceParam> {
   Nanoseconds ended_{0};
   std::optional<SendCompletion> completion_;
 };
-INSTANTIATE_TEST_SUITE_P(Devices, Timers, ::testing::ValuesIn(polled_devices()));
+INSTANTIATE_TEST_SUITE_P(Devices, Timers, ::testing::ValuesIn(devices(Progress::poll)));
 
 constexpr int kReadings = 8;  ///< More than a poll makes.
 

@@ -76,6 +76,8 @@ class Port {
   std::shared_ptr<detail::PortState> state_;
 };
 
+/// The device ends with the last of its handles (Device, Port, Agent): with Progress::thread, dropping that waits until
+/// the device's thread has ended, so that nothing of the device runs on. Only in a callback it ends soon after.
 class Device {
  public:
   /// `soft:` runs the engine in this process; options as `soft:?banks=2`.

@@ -11,9 +11,7 @@ Result<Device> Device::open(std::string_view uri, DeviceOptions options) {
   if (!options.clock) options.clock = std::make_shared<SteadyClock>();
   auto backend = device::open_backend(uri, options.clock->is_virtual());
   if (!backend) return backend.error();
-  auto state = std::make_shared<detail::DeviceState>(std::move(backend).value(), std::move(options));
-  state->start();
-  return Device(std::move(state));
+  return Device(detail::DeviceState::open(std::move(backend).value(), std::move(options)));
 }
 
 Device::~Device() = default;
@@ -47,9 +45,11 @@ Port::~Port() {
 
 Result<Agent> Port::register_agent(Registration registration) {
   if (!state_) return Error{Errc::no_such_port, "the port is closed"};
-  auto agent = device_->register_agent(state_, std::move(registration));
+  const auto agent = device_->register_agent(state_, std::move(registration));
   if (!agent) return agent.error();
-  return Agent(std::move(agent).value());
+  // An agent's handle is one of the device's, too.
+  detail::AgentState* const state = agent.value().get();
+  return Agent({state, [agent = agent.value(), device = device_](detail::AgentState*) {}});
 }
 
 PortStats Port::stats() const { return state_->stats(); }

@@ -47,7 +47,15 @@ DeviceState::DeviceState(std::unique_ptr<device::Backend> backend, DeviceOptions
   cached_now_.store(options_.clock->now().count());
 }
 
-DeviceState::~DeviceState() {
+DeviceState::~DeviceState() = default;
+
+std::shared_ptr<DeviceState> DeviceState::open(std::unique_ptr<device::Backend> backend, DeviceOptions options) {
+  const auto state = std::make_shared<DeviceState>(std::move(backend), std::move(options));
+  if (state->own_thread()) state->thread_ = std::thread([device = state.get()] { device->run(); });
+  return {state.get(), [state](DeviceState*) { state->stop(); }};
+}
+
+void DeviceState::stop() {
   stop_.store(true);
   kick();
   if (!thread_.joinable()) return;
@@ -99,7 +107,7 @@ void DeviceState::give_lane_back(uint32_t lane) {
 
 std::size_t DeviceState::poll(std::size_t budget) {
   if (in_callback() || progressing_.test_and_set(std::memory_order_acquire)) return 0;
-  // A callback may drop the last handle; another thread may have, and then the destructor waits for our thread.
+  // A callback may drop the last handle.
   const std::shared_ptr<DeviceState> self = weak_from_this().lock();
   if (!self) {
     progressing_.clear(std::memory_order_release);
@@ -354,10 +362,6 @@ Nanoseconds DeviceState::until_next_event() const {
 bool DeviceState::any_outstanding() const {
   const std::shared_lock lock(registry_mutex_);
   return std::any_of(agents_.begin(), agents_.end(), [](const auto& a) { return a.second->any_outstanding(); });
-}
-
-void DeviceState::start() {
-  if (options_.progress == Progress::thread) thread_ = std::thread([this] { run(); });
 }
 
 void DeviceState::run() {

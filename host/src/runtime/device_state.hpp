@@ -28,8 +28,9 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
  public:
   DeviceState(std::unique_ptr<device::Backend> backend, DeviceOptions options);
   ~DeviceState();
-  /// Starts the thread, if the device has one.
-  void start();
+  /// A device with its thread, if it has one. What the application holds are copies of this handle: whoever drops the
+  /// last one waits until the thread has ended, unless it is that thread, in a callback. shared_from_this() is no handle.
+  static std::shared_ptr<DeviceState> open(std::unique_ptr<device::Backend> backend, DeviceOptions options);
 
   DeviceInfo info() const;
   Result<std::shared_ptr<PortState>> open_port(unsigned number, std::unique_ptr<Wire> wire, PortOptions options);
@@ -97,6 +98,7 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   };
 
   void run();
+  void stop();
   void feed_reports(uint32_t tick);
   std::size_t run_callbacks();
   void handle(const abi::Completion& c);

@@ -29,7 +29,7 @@ Result<std::string> umad_folder() {
           self.string(), TIDEMILL_UMAD_INSTALLED)};
 }
 
-WorkFolder::WorkFolder(std::string name) {
+WorkFolder::WorkFolder(const std::string& name) {
   std::error_code none;
   std::string pattern = (fs::temp_directory_path(none) / (name + "-XXXXXX")).string();
   if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;

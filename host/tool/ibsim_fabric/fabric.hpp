@@ -17,7 +17,7 @@ Result<std::string> umad_folder();
 /// A folder for logs and tables, gone with this unless kept.
 class WorkFolder {
  public:
-  explicit WorkFolder(std::string name);
+  explicit WorkFolder(const std::string& name);
   ~WorkFolder();
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
