@@ -3,10 +3,7 @@
 # Without Verilator, verilator_FOUND is false (an error where TIDEMILL_CI is set).
 find_package(verilator 5.006 QUIET HINTS /usr/share/verilator)
 if(NOT verilator_FOUND)
-  if(DEFINED ENV{TIDEMILL_CI})
-    message(FATAL_ERROR "Verilator is missing (Debian: verilator)")
-  endif()
-  message(WARNING "Verilator is missing (Debian: verilator): no RTL benches")
+  tidemill_missing("the RTL benches" verilator)
 endif()
 
 function(tidemill_verilate target)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "port_file.hpp"
 
-#include <arpa/inet.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 
 #include "fmt/format.h"
 #include "rmpp/segment.hpp"
+#include "umad_wire/umad_address.hpp"
 
 namespace tidemill::umad {
 namespace {
@@ -37,44 +38,6 @@ uint32_t status_of(const SendCompletion& c) {
       return EIO;
   }
   return EIO;
-}
-
-Address to_address(const ib_mad_addr_t& a) {
-  Address to;
-  to.lid = ntohs(a.lid);
-  to.sl = a.sl & 0xf;
-  to.path_bits = a.path_bits;
-  to.qpn = ntohl(a.qpn);
-  to.qkey = ntohl(a.qkey);
-  to.pkey_index = a.pkey_index;
-  if (a.grh_present) {
-    GlobalRoute g;
-    std::copy(std::begin(a.gid), std::end(a.gid), g.gid.begin());
-    g.gid_index = a.gid_index;
-    g.hop_limit = a.hop_limit;
-    g.traffic_class = a.traffic_class;
-    g.flow_label = ntohl(a.flow_label);
-    to.grh = g;
-  }
-  return to;
-}
-
-ib_mad_addr_t from_address(const Address& from) {
-  ib_mad_addr_t a{};
-  a.lid = htons(from.lid);
-  a.sl = from.sl;
-  a.path_bits = from.path_bits;
-  a.qpn = htonl(from.qpn);
-  a.pkey_index = from.pkey_index;
-  if (from.grh) {
-    a.grh_present = 1;
-    std::copy(from.grh->gid.begin(), from.grh->gid.end(), a.gid);
-    a.gid_index = from.grh->gid_index;
-    a.hop_limit = from.grh->hop_limit;
-    a.traffic_class = from.grh->traffic_class;
-    a.flow_label = htonl(from.grh->flow_label);
-  }
-  return a;
 }
 
 /// Nothing may stop a thread while it holds a lock of ours.
@@ -214,7 +177,7 @@ int PortFile::send(int number, const ib_user_mad& header, std::span<const std::b
   const auto name = out.name;
   agent.sends.emplace(context, std::move(out));
   SendRequest r{.mad = mad,
-                .to = to_address(header.addr),
+                .to = from_umad(header.addr),
                 .pace = {.timeout = timeout, .retries = static_cast<unsigned>(tries_left)},
                 .context = context};
   if (!response) r.tid = low_tid;
@@ -238,12 +201,14 @@ int PortFile::send(int number, const ib_user_mad& header, std::span<const std::b
 void PortFile::received(int number, const Received& r) {
   Item item{};
   item.header.agent_id = static_cast<uint32_t>(number);
-  item.header.addr = from_address(r.from);
+  item.header.addr = to_umad(r.from);
+  item.header.addr.qkey = 0;
   item.mad.assign(r.message.begin(), r.message.end());
   const std::lock_guard lock(mutex_);
   if (agents_[number] && agents_[number]->leaving) return;
   if (queue_.size() >= kMostUnread) {
-    ++overflowed_;
+    if (overflowed_++ == 0)
+      std::fprintf(stderr, "tidemill: %zu MADs wait unread in a umad port; what arrives more is dropped\n", kMostUnread);
     return;
   }
   push(std::move(item));

@@ -4,21 +4,16 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 
 #include "big_endian.hpp"
+#include "environment.hpp"
 #include "fmt/format.h"
 #include "issm_file.hpp"
 #include "stats_file.hpp"
 
 namespace tidemill::umad {
 namespace {
-
-std::string environment(const char* name, const char* otherwise = "") {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): no thread of ours changes it
-  return value != nullptr && *value != '\0' ? value : otherwise;
-}
 
 Result<Adapter> describe_adapter(const Ibsim& ibsim) {
   const auto node = ibsim.node_info();

@@ -191,7 +191,9 @@ bool KernelWire::read_one(WireSink& sink) {
     for (std::size_t i = 0; i < 8; ++i) refused_mad_[kTidAt + i] = static_cast<std::byte>(*tid >> (56 - 8 * i));
   }
   const bool smi = view.mgmt_class() == mad_class::subn_lid || view.is_directed_route();
-  refused_ = WireReceived{smi ? Qp::smi : Qp::gsi, from_umad(header->addr), refused_mad_};
+  Address from = from_umad(header->addr);
+  from.qkey = from.qpn == 0 ? 0 : kGsiQkey;
+  refused_ = WireReceived{smi ? Qp::smi : Qp::gsi, from, refused_mad_};
   return hand_over(sink);
 }
 

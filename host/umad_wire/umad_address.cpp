@@ -27,8 +27,12 @@ ib_mad_addr_t to_umad(const Address& a) {
 }
 
 Address from_umad(const ib_mad_addr_t& u) {
-  Address a{.lid = ntohs(u.lid), .sl = u.sl, .path_bits = u.path_bits, .qpn = ntohl(u.qpn), .pkey_index = u.pkey_index};
-  if (a.qpn == 0) a.qkey = 0;
+  Address a{.lid = ntohs(u.lid),
+            .sl = static_cast<uint8_t>(u.sl & 0xfu),
+            .path_bits = u.path_bits,
+            .qpn = ntohl(u.qpn),
+            .qkey = ntohl(u.qkey),
+            .pkey_index = u.pkey_index};
   if (u.grh_present != 0) {
     GlobalRoute route{.gid_index = u.gid_index,
                       .hop_limit = u.hop_limit,

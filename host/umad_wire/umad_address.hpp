@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Addresses as libibumad writes them, in network order.
+/// Addresses as libibumad writes them, in network order: field for field. Of a received MAD the kernel leaves the Q_Key
+/// 0. The drop-in libibumad is built from this, too.
 #pragma once
 #include <infiniband/umad.h>
 

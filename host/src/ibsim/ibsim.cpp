@@ -3,8 +3,8 @@
 
 #include <sys/epoll.h>
 
-#include <cstdlib>
-
+#include "big_endian.hpp"
+#include "environment.hpp"
 #include "ibsim/control.hpp"
 #include "ibsim/ibsim_wire.hpp"
 
@@ -14,24 +14,12 @@ namespace {
 /// Tries under way at a time: ibsim's own queue is 10 datagrams long, what is more waits in the wire.
 constexpr uint16_t kDepth = 128;
 
-std::string environment(const char* name, const char* otherwise) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): no thread of ours changes it
-  return value != nullptr && *value != '\0' ? value : otherwise;
-}
-
-unsigned u8(const Ibsim::Attribute& a, std::size_t at) {
-  return std::to_integer<unsigned>(a[at]);
-}
-uint16_t u16(const Ibsim::Attribute& a, std::size_t at) {
-  return static_cast<uint16_t>(u8(a, at) << 8 | u8(a, at + 1));
-}
-
 }  // namespace
 
 IbsimOptions IbsimOptions::from_environment() {
   return {.socket = environment("IBSIM_SOCKNAME", "sim"),
-          .host = environment("SIM_HOST", ""),
-          .unsolicited = !environment("SIM_SET_ISSM", "").empty()};
+          .host = environment("SIM_HOST"),
+          .unsolicited = !environment("SIM_SET_ISSM").empty()};
 }
 
 struct Ibsim::State {
@@ -60,8 +48,8 @@ Result<std::unique_ptr<Wire>> Ibsim::wire() {
   const auto info = port_info();
   if (!info) return info.error();
   WireAttributes a;
-  a.lid = u16(info.value(), 16);
-  a.lmc = static_cast<uint8_t>(u8(info.value(), 34) & 7u);
+  a.lid = get16(info.value(), 16);
+  a.lmc = static_cast<uint8_t>(get8(info.value(), 34) & 7u);
   a.send_depth = {kDepth, kDepth};
   a.carries_grh = false;
   return std::unique_ptr<Wire>(

@@ -87,7 +87,7 @@ bool Transfers::keep(const SendCompletion& done, detail::Waiter* waiter) {
     ended.status = answered.status;
     ended.vendor = static_cast<uint8_t>(answered.reason);
   }
-  complete(ended, waiter);
+  agent_.complete(ended, waiter);
   return true;
 }
 
@@ -209,11 +209,10 @@ void Transfers::deliver(const Received& r, detail::Waiter* waiter) {
     to_user.context = found->second.context;
     waiter = found->second.waiter;
   }
-  agent_.device().count_callback();
-  if (waiter != nullptr)
-    waiter->received(to_user);
-  else if (agent_.registration().on_receive)
-    agent_.registration().on_receive(to_user);
+  if (!agent_.deliver(to_user, waiter))
+    agent_.port().dropped(DropCause::no_handler);
+  else if (!to_user.matched)
+    agent_.port().count_unsolicited();
 }
 
 void Transfers::whole(Incoming at) {
@@ -233,7 +232,7 @@ void Transfers::whole(Incoming at) {
           r.waiter);
   if (!r.completion) return;
   r.completion->elapsed += agent_.device().now() - r.completed;
-  complete(*r.completion, r.waiter);
+  agent_.complete(*r.completion, r.waiter);
 }
 
 void Transfers::give_up(Incoming at, SendStatus status, Reason reason) {
@@ -251,7 +250,7 @@ void Transfers::give_up(Incoming at, SendStatus status, Reason reason) {
   r.completion->elapsed += agent_.device().now() - r.completed;
   r.completion->status = status;
   r.completion->vendor = static_cast<uint8_t>(reason);
-  complete(*r.completion, r.waiter);
+  agent_.complete(*r.completion, r.waiter);
 }
 
 void Transfers::remember(const Key& key, const Reassembly& message, Nanoseconds now) {

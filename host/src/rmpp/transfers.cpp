@@ -20,8 +20,6 @@ constexpr uint32_t low(uint64_t tid) {
 
 }  // namespace
 
-Transfers::~Transfers() = default;
-
 // ------------------------------------------------------------------ any thread
 
 Errc Transfers::post(const SendRequest& r, uint64_t tid, bool expects, detail::Waiter* waiter, Nanoseconds now,
@@ -70,7 +68,7 @@ void Transfers::stop(bool closing) {
 }
 
 void Transfers::wake() {
-  woken_.store(true, std::memory_order_release);
+  woken_.store(true);  // in one order with unlist(): either sees the other
   if (!listed_.exchange(true)) agent_.device().queue_transfers(agent_.shared_from_this());
 }
 
@@ -239,16 +237,7 @@ void Transfers::message_done(Number number, SendStatus status, Reason reason) {
                             .elapsed = agent_.device().now() - s.posted,
                             .context = s.context,
                             .vendor = static_cast<uint8_t>(reason)};
-  complete(done, s.waiter);
-}
-
-void Transfers::complete(const SendCompletion& c, detail::Waiter* waiter) {
-  agent_.device().count_callback();
-  if (waiter != nullptr)
-    waiter->completed(c);
-  else
-    agent_.registration().on_send(c);
-  agent_.send_completed(c);
+  agent_.complete(done, s.waiter);
 }
 
 std::map<Transfers::Number, Transfers::Sending>::iterator Transfers::find_sending(const Received& r) {

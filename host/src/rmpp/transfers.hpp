@@ -29,7 +29,6 @@ namespace tidemill::rmpp {
 class Transfers {
  public:
   explicit Transfers(detail::AgentState& agent) : agent_(agent), segments_(*this) {}
-  ~Transfers();
 
   /// A message with its TID in place. Its completion follows as that of a send; its id has `message` set.
   Errc post(const SendRequest& request, uint64_t tid, bool expects, detail::Waiter* waiter, Nanoseconds now,
@@ -128,7 +127,6 @@ class Transfers {
   void deliver(const Received& r, detail::Waiter* waiter);
   void whole(Incoming at);
   void give_up(Incoming at, SendStatus status, Reason reason);
-  void complete(const SendCompletion& c, detail::Waiter* waiter);
   void answer(MadView to, const Address& at, Type type, Reason reason, uint32_t segment, uint32_t length);
   std::map<Number, Sending>::iterator find_sending(const Received& r);
   void remember(const Key& key, const Reassembly& message, Nanoseconds now);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "big_endian.hpp"
 #include "hls/classify.hpp"
 #include "runtime/device_state.hpp"
 #include "runtime/waiter.hpp"
@@ -31,6 +32,8 @@ uint16_t default_window(const Registration& r, uint16_t depth) {
 
 /// How many slots of other banks are tried, and TIDs to find one of a slot's bank.
 constexpr unsigned kTidSearch = 256;
+
+constexpr std::size_t kTidAt = 8;
 
 }  // namespace
 
@@ -72,21 +75,27 @@ BatchResult AgentState::post(std::span<const SendRequest> requests, std::span<Se
   return result;
 }
 
-Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, SendId& id) {
-  if (transfers_ && !segment && rmpp::is_message(r.mad)) return post_message(r, waiter, id);
-  if (r.mad.size() < kMadHeaderBytes || r.mad.size() > kMadBytes) return Errc::bad_length;
+Errc AgentState::check(const SendRequest& r, const Waiter* waiter, uint64_t more, Ticks& ticks) const {
   if (waiter == nullptr && !registration_.on_send) return Errc::no_send_handler;
   if (port_->removed()) return Errc::device_failed;
   const Pace& pace = r.pace;
   if (pace.timeout.count() < 0 || pace.backoff_cap.count() < 0 || pace.deadline.count() < 0 || pace.retries > 255)
     return Errc::bad_time;
-  const uint64_t timeout = device_->ticks(pace.timeout), cap = device_->ticks(pace.backoff_cap),
-                 deadline = device_->ticks(pace.deadline);
-  if (std::max({timeout, cap, deadline}) > DeviceState::kMaxTicks) return Errc::bad_time;
+  ticks = {device_->ticks(pace.timeout), device_->ticks(pace.backoff_cap), device_->ticks(pace.deadline)};
+  const uint64_t longest = std::max({ticks.timeout + more, ticks.backoff_cap, ticks.deadline});
+  return longest > DeviceState::kMaxTicks ? Errc::bad_time : Errc::ok;
+}
+
+Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, SendId& id) {
+  if (transfers_ && !segment && rmpp::is_message(r.mad)) return post_message(r, waiter, id);
+  if (r.mad.size() < kMadHeaderBytes || r.mad.size() > kMadBytes) return Errc::bad_length;
+  Ticks ticks;
+  if (const Errc refused = check(r, waiter, 0, ticks); refused != Errc::ok) return refused;
+  const Pace& pace = r.pace;
 
   const auto byte = [&r](std::size_t at) { return static_cast<uint8_t>(r.mad[at]); };
   const uint8_t mgmt_class = byte(1);
-  const bool response = hls::is_response(mgmt_class, byte(3), byte(23)), expects = timeout != 0;
+  const bool response = hls::is_response(mgmt_class, byte(3), byte(23)), expects = ticks.timeout != 0;
   if (response && expects) return Errc::response_expects;
   const LaneKind kind = expects && is_counted(mgmt_class) ? solicited : plain;
   Lane& lane = lanes_[kind];
@@ -96,12 +105,8 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, Se
 
   // A slot, and a TID that names the slot's bank.
   SlotTable& slots = device_->slots();
-  uint64_t tid = uint64_t{id_} << 32 | r.tid.value_or(0);
+  uint64_t tid = response ? get64(r.mad, kTidAt) : uint64_t{id_} << 32 | r.tid.value_or(0);
   uint32_t slot = SlotPool::kNone;
-  if (response) {
-    std::memcpy(&tid, r.mad.data() + 8, sizeof tid);
-    tid = __builtin_bswap64(tid);
-  }
   if (response || r.tid) {
     slot = slots.take(expects ? device_->backend().bank_of(tid) : next_bank_++ & (slots.banks() - 1));
   } else if (slots.banks() == 1) {
@@ -119,7 +124,7 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, Se
   std::memcpy(memory.mad.data(), r.mad.data(), r.mad.size());
   if (r.mad.size() < kMadBytes) std::memset(memory.mad.data() + r.mad.size(), 0, kMadBytes - r.mad.size());
   const uint64_t wire_tid = __builtin_bswap64(tid);
-  std::memcpy(memory.mad.data() + 8, &wire_tid, sizeof wire_tid);
+  std::memcpy(memory.mad.data() + kTidAt, &wire_tid, sizeof wire_tid);
   memory.to = r.to;
   if (!port_->attributes().carries_grh) memory.to.grh.reset();
 
@@ -137,9 +142,9 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, Se
   record.state.store(generation | SendRecord::kLive, std::memory_order_release);
   id = {static_cast<uint16_t>(slot), generation};
 
-  if (deadline != 0) {
+  if (ticks.deadline != 0) {
     // Announced ahead of the descriptor, so that waiting in the lane counts too.
-    if (const Errc failed = command(abi::CommandKind::deadline, id, static_cast<uint32_t>(deadline));
+    if (const Errc failed = command(abi::CommandKind::deadline, id, static_cast<uint32_t>(ticks.deadline));
         failed != Errc::ok) {
       record.state.store(generation, std::memory_order_release);
       slots.release_tid(record);
@@ -154,9 +159,9 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, Se
   d.generation(generation);
   d.agent(id_);
   d.mgmt_class(mgmt_class);
-  d.timeout(static_cast<uint32_t>(timeout));
-  d.backoff_cap(static_cast<uint32_t>(cap));
-  d.deadline(static_cast<uint32_t>(deadline));
+  d.timeout(static_cast<uint32_t>(ticks.timeout));
+  d.backoff_cap(static_cast<uint32_t>(ticks.backoff_cap));
+  d.deadline(static_cast<uint32_t>(ticks.deadline));
   d.peer(device_->peer_of(memory.to));
   d.own_address(device_->own_address(*port_, memory.to));
   d.lane(static_cast<uint16_t>(lane.number));
@@ -176,19 +181,13 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, Se
 
 Errc AgentState::post_message(const SendRequest& r, Waiter* waiter, SendId& id) {
   if (r.mad.size() < rmpp::data_offset(static_cast<uint8_t>(r.mad[1]))) return Errc::bad_length;
-  if (waiter == nullptr && !registration_.on_send) return Errc::no_send_handler;
-  if (port_->removed()) return Errc::device_failed;
-  if (r.pace.timeout.count() < 0 || r.pace.backoff_cap.count() < 0 || r.pace.deadline.count() < 0 ||
-      r.pace.retries > 255 ||
-      device_->ticks(r.pace.timeout) > DeviceState::kMaxTicks - device_->ticks(2 * rmpp::Sender::kLongestWait) ||
-      device_->ticks(r.pace.deadline) > DeviceState::kMaxTicks)
-    return Errc::bad_time;
+  Ticks ticks;
+  if (const Errc refused = check(r, waiter, device_->ticks(2 * rmpp::Sender::kLongestWait), ticks); refused != Errc::ok)
+    return refused;
   const auto byte = [&r](std::size_t at) { return static_cast<uint8_t>(r.mad[at]); };
-  const bool response = hls::is_response(byte(1), byte(3), byte(23)), expects = r.pace.timeout.count() != 0;
-  uint64_t tid = 0;
-  std::memcpy(&tid, r.mad.data() + 8, sizeof tid);
-  tid = __builtin_bswap64(tid);
-  if (!response) tid = uint64_t{id_} << 32 | (r.tid ? *r.tid : static_cast<uint32_t>(choose_tid(true)));
+  const bool response = hls::is_response(byte(1), byte(3), byte(23)), expects = ticks.timeout != 0;
+  uint64_t tid = get64(r.mad, kTidAt);
+  if (!response) tid = r.tid ? uint64_t{id_} << 32 | *r.tid : choose_tid(true);
   // A response's timeout is that of its windows: nothing answers it but ACKs.
   const Errc refused = transfers_->post(r, tid, expects && !response, waiter, device_->exact_now(), id);
   if (refused == Errc::ok) count_accepted();
@@ -337,7 +336,23 @@ void AgentState::wait_until_closed() {
   }
 }
 
-void AgentState::send_completed(const SendCompletion& c) {
+bool AgentState::deliver(const Received& r, Waiter* waiter) {
+  if (waiter == nullptr && !registration_.on_receive) return false;
+  bump(received_);
+  device_->count_callback();
+  if (waiter != nullptr)
+    waiter->received(r);
+  else
+    registration_.on_receive(r);
+  return true;
+}
+
+void AgentState::complete(const SendCompletion& c, Waiter* waiter) {
+  device_->count_callback();
+  if (waiter != nullptr)
+    waiter->completed(c);
+  else
+    registration_.on_send(c);
   bump(tries_, c.tries);
   bump(completed_[static_cast<unsigned>(c.status)]);
   port_->count_completion(c.status);

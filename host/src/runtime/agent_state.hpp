@@ -52,9 +52,10 @@ class AgentState : public std::enable_shared_from_this<AgentState> {
   // --- the thread that makes progress
   /// Of an agent with RMPP.
   rmpp::Transfers* transfers() { return transfers_.get(); }
-  /// Counts what has ended, then lets go: the agent may be gone afterwards.
-  void send_completed(const SendCompletion& c);
-  void count_received() { bump(received_); }
+  /// Hands a response to whoever waits for it, anything else to the agent's handler. False if there is none.
+  bool deliver(const Received& r, Waiter* waiter);
+  /// Tells whoever waits, or the agent, counts what has ended, then lets go: the agent may be gone afterwards.
+  void complete(const SendCompletion& c, Waiter* waiter);
   /// Ends all sends as flushed without closing; false if the command ring is full.
   bool flush() { return command(abi::CommandKind::flush, {}, 0) == Errc::ok; }
   void flush_done() { flush_done_ = commands_sent_; }
@@ -81,6 +82,11 @@ class AgentState : public std::enable_shared_from_this<AgentState> {
     bool closing = false;  ///< Its close command is on the way.
   };
 
+  struct Ticks {
+    uint64_t timeout = 0, backoff_cap = 0, deadline = 0;
+  };
+  /// What every kind of post refuses; a timeout may get so many ticks `more` on its way.
+  Errc check(const SendRequest& r, const Waiter* waiter, uint64_t more, Ticks& ticks) const;
   Errc post_one(const SendRequest& r, Waiter* waiter, bool segment, SendId& id);
   Errc post_message(const SendRequest& r, Waiter* waiter, SendId& id);
   void count_accepted();

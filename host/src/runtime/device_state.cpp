@@ -229,16 +229,10 @@ void DeviceState::deliver_response(const abi::Completion& c) {
   r.context = record.context;
   p->count_match();
   if (Trace* trace = p->trace()) trace->response_matched(agent.id(), *r.matched, now());
-  agent.count_received();
   if (agent.transfers() != nullptr &&
       agent.transfers()->begin_response(r, *r.matched, record.waiter, Nanoseconds(record.timeout_ns))) {
     // The transfer copies what it needs.
-  } else if (record.waiter != nullptr) {
-    record.waiter->received(r);
-  } else if (agent.registration().on_receive) {
-    ++callbacks_;
-    agent.registration().on_receive(r);
-  } else {
+  } else if (!agent.deliver(r, record.waiter)) {
     p->dropped(DropCause::no_handler);
   }
   p->release(c.buffer());
@@ -269,12 +263,7 @@ void DeviceState::finish_send(const abi::Completion& c) {
     slots_.give_back(c.slot());
 
   if (agent.transfers() != nullptr && agent.transfers()->keep(done, waiter)) return;
-  ++callbacks_;
-  if (waiter != nullptr)
-    waiter->completed(done);
-  else
-    agent.registration().on_send(done);
-  agent.send_completed(done);
+  agent.complete(done, waiter);
 }
 
 /// The device will say no more: its part is done here. Tries stay the wire's until it has reported them.

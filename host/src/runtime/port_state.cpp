@@ -185,9 +185,7 @@ void PortState::deliver_unsolicited(uint16_t buffer) {
   }
   if (owner) {
     ++unsolicited_;
-    owner->count_received();
-    device_.count_callback();
-    owner->registration().on_receive(r);
+    owner->deliver(r, nullptr);
   } else if (r.mad.method() == mad_method::get || r.mad.method() == mad_method::set) {
     answer_unsupported(r);
   } else {

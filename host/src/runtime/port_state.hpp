@@ -51,6 +51,7 @@ class PortState final : public WireSink {
   void release(uint16_t buffer);
   void deliver_unsolicited(uint16_t buffer);
   void dropped(DropCause cause) { ++dropped_[static_cast<unsigned>(cause)]; }
+  void count_unsolicited() { ++unsolicited_; }
   void count_match() { ++matched_; }
   void count_completion(SendStatus status) { ++completed_[static_cast<unsigned>(status)]; }
   void count_retries(uint64_t total) { retried_.raise_to(total); }
