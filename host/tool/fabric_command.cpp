@@ -93,7 +93,7 @@ int run(Settings& s) {
 
   const std::string stats = work.file("opensm.json");
   Seat seat{.socket = ibsim.value().socket(), .host = host, .device = s.device, .trace = s.trace, .stats = stats};
-  auto opensm = SubnetManager::start(seat, umad.value(), work);
+  auto opensm = SubnetManager::start(environment(seat, umad.value()), work);
   if (!opensm) throw UsageError(opensm.error().message);
   const auto up = wait_until_up(opensm.value(), s.limit);
   if (!up) {

@@ -75,8 +75,12 @@ class Clients : public testing::Test {
   /// On the first host.
   void start_opensm(const std::string& device = "soft:", std::chrono::seconds limit = 60s) {
     auto started = ibsim_fabric::SubnetManager::start(
-        {.socket = ibsim_->socket(), .host = net_.hosts.front(), .device = device, .stats = work_.file("opensm.json")},
-        TIDEMILL_UMAD_FOLDER, work_);
+        ibsim_fabric::environment({.socket = ibsim_->socket(),
+                                   .host = net_.hosts.front(),
+                                   .device = device,
+                                   .stats = work_.file("opensm.json")},
+                                  TIDEMILL_UMAD_FOLDER),
+        work_);
     ASSERT_TRUE(started.ok()) << started.error().message;
     opensm_.emplace(std::move(started).value());
     const auto end = std::chrono::steady_clock::now() + limit;

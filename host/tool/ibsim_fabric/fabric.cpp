@@ -73,16 +73,20 @@ Result<IbsimProcess> IbsimProcess::start(const NetFile& net, const std::string& 
   return Error{Errc::device_failed, fmt::format("ibsim has not answered for 10 s; what it says is in {}", output)};
 }
 
-Result<SubnetManager> SubnetManager::start(const Seat& seat, const std::string& umad, const WorkFolder& work) {
+Result<SubnetManager> SubnetManager::start(std::map<std::string, std::string> variables, const WorkFolder& work,
+                                           unsigned most_smps, const std::string& folder) {
   SubnetManager sm;
   sm.log_ = work.file("opensm.log");
-  auto variables = environment(seat, umad);
   variables["OSM_CACHE_DIR"] = variables["OSM_TMP_DIR"] = work.path();
   variables["OSM_UMAD_MAX_PENDING"] = "20000";  // its own table must hold them all
   // Or its log tells that the subnet is up when the next page of it is full.
   const std::string configuration = work.file("opensm.conf");
   std::ofstream(configuration) << "force_log_flush TRUE\n";
-  auto process = Process::start({.arguments = {"opensm", "-F", configuration, "--maxsmps", "0", "-f", sm.log_}, .environment = variables, .output = work.file("opensm.out")});
+  auto process = Process::start({.arguments = {"opensm", "-F", configuration, "--maxsmps", std::to_string(most_smps),
+                                               "-f", sm.log_},
+                                 .environment = variables,
+                                 .output = work.file("opensm.out"),
+                                 .folder = folder});
   if (!process) return process.error();
   sm.process_ = std::move(process).value();
   return sm;

@@ -56,11 +56,13 @@ class IbsimProcess {
   std::string socket_;
 };
 
-/// opensm on a host of the fabric, all its requests at once: arbitration is the device's business.
+/// opensm on a host of the fabric.
 class SubnetManager {
  public:
-  /// Its tables and logs go to `work`.
-  static Result<SubnetManager> start(const Seat& seat, const std::string& umad, const WorkFolder& work);
+  /// `variables`: its environment(). Its tables and logs go to `work`. `most_smps` requests at once; 0: all of them,
+  /// for arbitration is the device's business. It runs in `folder`, by default where this program does.
+  static Result<SubnetManager> start(std::map<std::string, std::string> variables, const WorkFolder& work,
+                                     unsigned most_smps = 0, const std::string& folder = {});
   bool running() { return process_.running(); }
   /// Its log has said that the subnet is up.
   bool up() const;

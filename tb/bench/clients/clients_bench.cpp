@@ -31,11 +31,6 @@ std::map<std::string, std::string> environment_of(Library library, const std::st
   return environment({.socket = socket, .host = host, .device = library == Library::cosim ? "cosim:" : "soft:"}, TIDEMILL_UMAD_FOLDER);
 }
 
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// A fabric with an opensm on its first host.
 class Fabric {
  public:
@@ -47,18 +42,15 @@ class Fabric {
   }
   bool ok() const { return ibsim_.has_value(); }
   /// Seconds until the subnet is up, or nothing within `limit`.
-  std::optional<double> manage(Library library, const std::string& smps, std::chrono::seconds limit) {
+  std::optional<double> manage(Library library, unsigned smps, std::chrono::seconds limit) {
     auto variables = environment_of(library, ibsim_->socket(), net_.hosts.front());
     if (library == Library::umad2sim) variables["SIM_SET_ISSM"] = "1";
-    variables["OSM_CACHE_DIR"] = variables["OSM_TMP_DIR"] = work_.path();
-    variables["OSM_UMAD_MAX_PENDING"] = "20000";
-    std::ofstream(work_.file("opensm.conf")) << "force_log_flush TRUE\n";
     const auto start = std::chrono::steady_clock::now();
-    auto opensm = Process::start({.arguments = {"opensm", "-F", work_.file("opensm.conf"), "--maxsmps", smps, "-f", work_.file("opensm.log")}, .environment = variables, .output = work_.file("opensm.out"), .folder = work_.path()});
+    auto opensm = SubnetManager::start(std::move(variables), work_, smps, work_.path());
     if (!opensm) return std::nullopt;
-    opensm_ = std::move(opensm).value();
-    while (opensm_.running() && std::chrono::steady_clock::now() - start < limit) {
-      if (text_of(work_.file("opensm.log")).find("SUBNET UP") != std::string::npos) return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    opensm_.emplace(std::move(opensm).value());
+    while (opensm_->running() && std::chrono::steady_clock::now() - start < limit) {
+      if (opensm_->up()) return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       std::this_thread::sleep_for(1ms);
     }
     return std::nullopt;
@@ -68,20 +60,23 @@ class Fabric {
     auto started = Process::start({.arguments = std::move(arguments), .environment = variables, .output = work_.file(output), .folder = work_.path()});
     return started.ok() ? std::move(started).value() : Process();
   }
-  std::string output(const std::string& name) const { return text_of(work_.file(name)); }
+  std::string output(const std::string& name) const {
+    std::ifstream in(work_.file(name));
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
 
  private:
   WorkFolder work_{"tidemill-bench"};
   NetFile net_;
   std::optional<IbsimProcess> ibsim_;
-  Process opensm_;
+  std::optional<SubnetManager> opensm_;
 };
 
 /// Round trips of ibping's flood, the library under the client.
 void ibping_flood(benchmark::State& state, Library library) {
   if (library == Library::umad2sim && shim().empty()) return state.SkipWithError("SKIPPED: no umad2sim (Debian: libumad2sim0)");
   Fabric fabric(4, 8);
-  if (!fabric.ok() || !fabric.manage(Library::tidemill, "0", 30s)) return state.SkipWithError("no fabric");
+  if (!fabric.ok() || !fabric.manage(Library::tidemill, 0, 30s)) return state.SkipWithError("no fabric");
   // The server is always ours: under the shim ibping -S ends with a segmentation fault.
   auto server = fabric.launch(Library::tidemill, "H1", {"ibping", "-S"}, "server.out");
   std::this_thread::sleep_for(300ms);
@@ -105,7 +100,7 @@ void ibping_flood(benchmark::State& state, Library library) {
 }
 
 /// opensm's time to SUBNET UP on 560 nodes.
-void subnet_up(benchmark::State& state, Library library, const std::string& smps) {
+void subnet_up(benchmark::State& state, Library library, unsigned smps) {
   if (library == Library::umad2sim && shim().empty()) return state.SkipWithError("SKIPPED: no umad2sim (Debian: libumad2sim0)");
   for (auto _ : state) {
     Fabric fabric(512, 32);
@@ -117,9 +112,9 @@ void subnet_up(benchmark::State& state, Library library, const std::string& smps
 
 BENCHMARK_CAPTURE(ibping_flood, tidemill, Library::tidemill)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(3);
 BENCHMARK_CAPTURE(ibping_flood, umad2sim, Library::umad2sim)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(3);
-BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_0, Library::tidemill, "0")->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
-BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_4, Library::tidemill, "4")->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
-BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_0, Library::umad2sim, "0")->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(1);
-BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_4, Library::umad2sim, "4")->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
+BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_0, Library::tidemill, 0)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
+BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_4, Library::tidemill, 4)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
+BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_0, Library::umad2sim, 0)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_4, Library::umad2sim, 4)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
 
 }  // namespace
