@@ -150,7 +150,7 @@ int PortFile::send(int number, const ib_user_mad& header, std::span<const std::b
   const bool response = view.is_response(), active = rmpp::is_message(mad);
   auto timeout = std::chrono::milliseconds(static_cast<unsigned>(timeout_ms));
   if (timeout_ms < 0 || timeout > kLongestTimeout) timeout = kLongestTimeout;
-  const int tries_left = std::min(retries, 255);
+  const int tries_left = std::min(retries, static_cast<int>(kMaxRetries));
 
   std::unique_lock lock(mutex_);
   if (gone_) return -EIO;

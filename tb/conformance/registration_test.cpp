@@ -35,6 +35,7 @@ TEST_P(Register, EachCheckHasItsOwnError) {
   EXPECT_EQ(code(with(filter(0))), Errc::bad_class);
   EXPECT_EQ(code(with(filter(0x50))), Errc::bad_class);
   EXPECT_EQ(code(with(filter(0x30))), Errc::bad_oui);
+  EXPECT_EQ(code(with(filter(0x30, 1, {1}, 0x1000000))), Errc::bad_oui);
   r = with(filter(0x04));
   r.rmpp_version = 1;
   EXPECT_EQ(code(r), Errc::class_without_rmpp);

@@ -157,12 +157,13 @@ TEST_P(Send, RefusesWhatCannotBeSentAndCompletesNone) {
   EXPECT_EQ(agent.send(r).code(), Errc::bad_time);
   r = to_peer(mad, std::chrono::hours(24));
   EXPECT_EQ(agent.send(r).code(), Errc::bad_time);
+  EXPECT_EQ(agent.send(to_peer(mad, 1ms, kMaxRetries + 1)).code(), Errc::bad_time);
   EXPECT_EQ(agent.send(to_peer(response, 1ms)).code(), Errc::response_expects);
   settle();
   EXPECT_TRUE(log.all().empty());
   EXPECT_EQ(script_->transmitted_total(), 0u);
   EXPECT_EQ(agent.stats().accepted, 0u);
-  EXPECT_EQ(agent.stats().refused, 4u);
+  EXPECT_EQ(agent.stats().refused, 5u);
 }
 
 TEST_P(Send, ABatchNamesTheFirstRefused) {

@@ -386,8 +386,7 @@ void RuntimeBoard::judge(const Send& s, const SendCompletion& c) {
   const std::string ends = "ends as " + std::string(describe(c.status));
   const bool expects = s.request.pace.timeout.count() > 0, called_back = s.form == Form::callback;
   const uint32_t tries = s.tries - s.resends;
-  // With 255 retries the device's count of the last try reads 0.
-  if (!device_failed_ && c.tries != (tries & 0xffu) && !(s.last == WireStatus::flushed && c.tries == tries + 1))
+  if (!device_failed_ && c.tries != tries && !(s.last == WireStatus::flushed && c.tries == tries + 1))
     fail(s, "I13 number of tries: the completion says " + std::to_string(c.tries) + ", the wire saw " +
                 std::to_string(tries));
   if (s.on_wire && !device_failed_) fail(s, "I23 queue conservation: completed while the wire has a try of it");

@@ -26,7 +26,7 @@ enum class Errc : uint8_t {
   bad_class_version,   ///< Class version 0x83 or above.
   no_receive_handler,  ///< Unsolicited MADs were asked for without a handler for them.
   bad_class,           ///< Class 0, or a class above 0x4f that is not 0x81.
-  bad_oui,             ///< Vendor range 2 (0x30 to 0x4f) needs an OUI other than 0.
+  bad_oui,             ///< Vendor range 2 (0x30 to 0x4f) needs an OUI of 24 bits other than 0.
   class_without_rmpp,  ///< RMPP was asked for a class that has none.
   class_not_on_qp,     ///< SMI carries classes 0x01 and 0x81 only, GSI every other.
   no_send_handler,     ///< Without unsolicited MADs an agent needs a send handler.
@@ -39,7 +39,7 @@ enum class Errc : uint8_t {
   closing,           ///< The agent is deregistering: refused, and no completion comes.
   would_block,       ///< All slots, or this lane, are full: wait_for_room() and try again.
   bad_length,        ///< A MAD has 24 to 256 bytes.
-  bad_time,          ///< Negative, or longer than the device's ticks can express.
+  bad_time,          ///< Negative, longer than the device's ticks can express, or more than kMaxRetries.
   bad_address,       ///< The wire has no such P_Key, GID index or path.
   response_expects,  ///< A response MAD cannot itself expect a response by TID of another.
   not_outstanding,   ///< The send is over, is being answered, or never was.

@@ -24,10 +24,13 @@ struct SendId {
 };
 
 /// How long a try waits for its response, and how often it is tried.
+/// The device counts the tries of a send in eight bits.
+inline constexpr unsigned kMaxRetries = 254;
+
 struct Pace {
   /// Of one try, from the moment it has left. 0 expects no response: the send completes when it has left.
   Nanoseconds timeout{0};
-  /// Further tries after the first, 0 to 255.
+  /// Further tries after the first, up to kMaxRetries.
   unsigned retries = 0;
   /// 0: every try waits `timeout`. Else each waits twice as long as the one before, up to this.
   Nanoseconds backoff_cap{0};

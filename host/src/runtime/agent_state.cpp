@@ -79,7 +79,7 @@ Errc AgentState::check(const SendRequest& r, const Waiter* waiter, uint64_t more
   if (waiter == nullptr && !registration_.on_send) return Errc::no_send_handler;
   if (port_->removed()) return Errc::device_failed;
   const Pace& pace = r.pace;
-  if (pace.timeout.count() < 0 || pace.backoff_cap.count() < 0 || pace.deadline.count() < 0 || pace.retries > 255)
+  if (pace.timeout.count() < 0 || pace.backoff_cap.count() < 0 || pace.deadline.count() < 0 || pace.retries > kMaxRetries)
     return Errc::bad_time;
   ticks = {device_->ticks(pace.timeout), device_->ticks(pace.backoff_cap), device_->ticks(pace.deadline)};
   const uint64_t longest = std::max({ticks.timeout + more, ticks.backoff_cap, ticks.deadline});

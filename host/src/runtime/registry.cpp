@@ -15,6 +15,7 @@ MadFilter MadFilter::get_and_set(uint8_t mgmt_class, uint8_t class_version) {
 namespace detail {
 namespace {
 
+constexpr uint32_t kOuiMask = 0xffffff;
 constexpr uint8_t kClassVersionEnd = 0x83;  // OPA's highest is 0x82
 
 bool is_smi_class(uint8_t c) { return c == mad_class::subn_lid || c == mad_class::subn_directed; }
@@ -38,8 +39,9 @@ Error check_registration(const Registration& r, const WireAttributes& port) {
       return {Errc::no_receive_handler, "unsolicited MADs were asked for, but on_receive is empty"};
     if (f.mgmt_class == 0 || (f.mgmt_class > mad_class::vendor2_last && f.mgmt_class != mad_class::subn_directed))
       return {Errc::bad_class, fmt::format("management class {:#x} cannot be registered; it is 0x01-0x4f or 0x81", f.mgmt_class)};
-    if (is_vendor2(f.mgmt_class) && f.oui == 0)
-      return {Errc::bad_oui, fmt::format("vendor class {:#x} needs an OUI other than 00-00-00", f.mgmt_class)};
+    if (is_vendor2(f.mgmt_class) && (f.oui == 0 || f.oui > kOuiMask))
+      return {Errc::bad_oui, fmt::format("vendor class {:#x} needs an OUI of 24 bits other than 00-00-00, not {:#x}",
+                                         f.mgmt_class, f.oui)};
     if (r.rmpp_version != 0 && !has_rmpp(f.mgmt_class))
       return {Errc::class_without_rmpp, fmt::format("management class {:#x} has no RMPP; set rmpp_version to 0", f.mgmt_class)};
     if (is_smi_class(f.mgmt_class) != (r.qp == Qp::smi))
@@ -56,7 +58,7 @@ Error check_registration(const Registration& r, const WireAttributes& port) {
 }
 
 Registry::Key Registry::key_of(const MadFilter& f) {
-  return {f.class_version, f.mgmt_class, is_vendor2(f.mgmt_class) ? f.oui & 0xffffffu : 0};
+  return {f.class_version, f.mgmt_class, is_vendor2(f.mgmt_class) ? f.oui : 0};
 }
 
 unsigned Registry::ouis(const Key& key) const {
