@@ -93,7 +93,7 @@ std::optional<Error> LoadedCard::set_up(const std::string& which, const XclbinFi
   if (host == memories.end())
     return failed(
         which,
-        fmt::format("xclbin '{}' connects no host memory (HOST[0]): link it with sp=tidemill_shell_1.M_AXI:HOST[0]",
+        fmt::format("xclbin '{}' connects no host memory (HOST[0]): link it with sp=tidemill_shell_1.m_axi:HOST[0]",
                     file.path));
   host_group_ = static_cast<xrt::memory_group>(host->get_index());
 

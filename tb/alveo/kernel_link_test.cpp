@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel link against a kernel with stream registers, which takes events ahead and knows nothing of the shell's reset.
-// TIDEMILL_SEED replays a random run.
+// The kernel link against a kernel with stream registers, which takes events ahead and knows nothing of the shell's
+// reset. TIDEMILL_SEED replays a random run.
 #include <Vtidemill_kernel_link.h>
 #include <gtest/gtest.h>
 
