@@ -23,8 +23,8 @@ DESIGN = designs.load(ROOT)
 VIVADO = """
 proc note {args} { puts $args }
 foreach command {create_project add_files set_property update_compile_order close_project package_xo
-    ipx::package_project ipx::associate_bus_interfaces ipx::remove_bus_parameter ipx::remove_memory_map ipx::create_xgui_files
-    ipx::update_checksums ipx::check_integrity ipx::save_core} {
+    ipx::package_project ipx::associate_bus_interfaces ipx::remove_bus_parameter ipx::remove_memory_map
+    ipx::create_xgui_files ipx::update_checksums ipx::check_integrity ipx::save_core} {
   namespace eval ipx {}
   proc $command {args} "note $command {*}\\$args"
 }
