@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The kernels over static memories are the blocks over object memories, event for event, in both of their forms.
-/// A kernel has one state in a program, so each is visited by one test, twice: once more after it was told to clear itself.
+/// A kernel has one state in a program, so each is visited by one test, twice: once more after it was told to clear
+/// itself.
 #include <ap_int.h>
 #include <gtest/gtest.h>
 #include <hls_stream.h>
