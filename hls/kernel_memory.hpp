@@ -13,8 +13,14 @@
 
 #include "bucket.hpp"
 #include "config.hpp"
+#include "tidemill/abi.hpp"
 
 namespace tidemill::hls {
+
+/// An event of this kind, which no bank and no arbiter has, clears a kernel that is linked into a card: resets do not
+/// clear RAMs. Sent by rtl/alveo/tidemill_kernel_link.sv, as an event of all ones.
+constexpr uint32_t kClearKind = 15;
+static_assert(kClearKind >= abi::kEventKindCount && kClearKind >= abi::kArbiterKindCount);
 
 /// 16 bits where they suffice for a row number.
 template <bool Wide>
@@ -98,10 +104,52 @@ struct KernelBankMemory {
   [[gnu::always_inline]] static uint32_t retry_count(uint32_t qp) { return qp == 0 ? count0_ : count1_; }
   [[gnu::always_inline]] static void retry_count(uint32_t qp, uint32_t v) { put(qp, count0_, count1_, v); }
 
+  /// Back to the state after power-up. One loop, so that the RAMs are cleared beside each other.
+  static void clear() {
+    for (uint32_t i = 0; i < kLargest; ++i) {
+      if (i < Config::kSlots) {
+        flags_[i] = 0;
+        owner_[i] = 0;
+        tid_[i] = 0;
+        pace_[i] = 0;
+        limits_[i] = 0;
+        place_[i] = 0;
+        due_[i] = 0;
+      }
+      if (i < Config::kBuckets) {
+        low0_[i] = 0;
+        high0_[i] = 0;
+        low1_[i] = 0;
+        high1_[i] = 0;
+      }
+      if (i <= Config::kLinkRows) {
+        next_[i] = 0;
+        prev_[i] = 0;
+      }
+      if (i < kWords) busy_[i] = 0;
+      if (i < 2u * Config::kSlots) retry_next_[i] = 0;
+    }
+    stash_low_ = 0;
+    stash_high_ = 0;
+    spread1_ = 0;
+    spread2_ = 0;
+    spread3_ = 0;
+    wheel_now_ = 0;
+    wake_ = 0;
+    head0_ = 0;
+    head1_ = 0;
+    tail0_ = 0;
+    tail1_ = 0;
+    count0_ = 0;
+    count1_ = 0;
+  }
+
  private:
   static_assert(Config::kLevels <= 4, "a register for each level above 0");
   using Link = typename LinkOf<(Config::kLinkRows >= 0x10000u)>::Type;
   static constexpr uint32_t kWords = Config::kLists >> Config::kSpreadBits;
+  static constexpr uint32_t kLargest =
+      Config::kLinkRows + 1u > 2u * Config::kSlots ? Config::kLinkRows + 1u : 2u * Config::kSlots;
 
   [[gnu::always_inline]] static uint32_t retry_row(unsigned qp, uint32_t s) { return qp << Config::kSlotBits | s; }
   [[gnu::always_inline]] static void put(uint32_t qp, uint32_t& of0, uint32_t& of1, uint32_t v) {
@@ -170,6 +218,23 @@ struct KernelArbiterMemory {
     kept_credit1 = credit1_;
     kept_turns = turns_;
     kept_drained_last = drained_last_;
+  }
+
+  /// Back to the state after power-up.
+  static void clear() {
+    for (uint32_t i = 0; i <= Config::kLinkRows; ++i) {
+      if (i < Config::kLanes) {
+        lane_low_[i] = 0;
+        lane_high_[i] = 0;
+      }
+      next_[i] = 0;
+      prev_[i] = 0;
+    }
+    kept_listed = 0;
+    kept_credit0 = 0;
+    kept_credit1 = 0;
+    kept_turns = 0;
+    kept_drained_last = 0;
   }
 
  private:

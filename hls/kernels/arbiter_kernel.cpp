@@ -5,7 +5,8 @@
 
 namespace {
 
-using Arbiter = tidemill::hls::SendArbiter<tidemill::hls::KernelArbiterMemory<tidemill::hls::CardArbiterConfig>>;
+using Memory = tidemill::hls::KernelArbiterMemory<tidemill::hls::CardArbiterConfig>;
+using Arbiter = tidemill::hls::SendArbiter<Memory>;
 
 /// An arbiter is made for each step: its arrays are static, its registers are read when it is made and kept at the end.
 [[gnu::always_inline]] inline uint64_t step(const tidemill::abi::ArbiterEvent& e) {
@@ -36,6 +37,11 @@ extern "C" void arbiter_kernel(hls::stream<ap_uint<64>>& events, hls::stream<ap_
 #pragma HLS PIPELINE off
   tidemill::abi::ArbiterEvent e;
   e.w0 = events.read().to_uint64();
-  actions.write(ap_uint<64>(step(e)));
+  uint64_t a = 0;
+  if (static_cast<uint32_t>(e.kind()) == tidemill::hls::kClearKind)
+    Memory::clear();
+  else
+    a = step(e);
+  actions.write(ap_uint<64>(a));
 }
 #endif

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Kernel top of one bank: one event in, one action out, for ever. Two forms of one body, over one state:
 /// bank_kernel between AXI4-Streams for Vitis HLS, bank_step between scalars for HLS tools without streams of our width.
-/// A step keeps its inputs until it is done. Cycles: hls/cycle_table.hpp.
+/// The stream form also clears its state (kClearKind). A step keeps its inputs until it is done. Cycles: hls/cycle_table.hpp.
 #include "hls/bank.hpp"
 #include "hls/kernel_memory.hpp"
 
 namespace {
 
-using Bank = tidemill::hls::Bank<tidemill::hls::KernelBankMemory<tidemill::hls::CardBankConfig>>;
+using Memory = tidemill::hls::KernelBankMemory<tidemill::hls::CardBankConfig>;
+using Bank = tidemill::hls::Bank<Memory>;
 Bank bank;
 
 }  // namespace
@@ -51,7 +52,11 @@ extern "C" void bank_kernel(hls::stream<ap_uint<512>>& events, hls::stream<ap_ui
   e.w5 = (in >> 320).to_uint64();
   e.w6 = (in >> 384).to_uint64();
   e.w7 = (in >> 448).to_uint64();
-  const tidemill::abi::Action a = bank.step(e);
+  tidemill::abi::Action a{};
+  if (static_cast<uint32_t>(e.kind()) == tidemill::hls::kClearKind)
+    Memory::clear();
+  else
+    a = bank.step(e);
   actions.write(ap_uint<256>(a.w0) | (ap_uint<256>(a.w1) << 64) | (ap_uint<256>(a.w2) << 128) |
                 (ap_uint<256>(a.w3) << 192));
 }

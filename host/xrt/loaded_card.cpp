@@ -26,12 +26,15 @@ xrt::device open(const std::string& which) {
   return xrt::device(static_cast<unsigned>(std::stoul(which)));
 }
 
-/// The name of the card's shell against the xclbin's. A two-stage platform has a base of another name than what is
-/// linked against it; XRT compares their interface UUIDs when it loads.
+/// The name of the card's shell against the xclbin's. A card names its partition (xilinx_u50_gen3x16_xdma_base_5, in
+/// two stages xilinx_u250_gen3x16_xdma_shell_4_1), an xclbin what it was linked against
+/// (xilinx_u250_gen3x16_xdma_4_1_202210_1); XRT compares their interface UUIDs when it loads.
 bool same_platform(const std::string& card, const std::string& xclbin) {
   if (card == xclbin) return true;
-  const std::size_t base = card.find("_base");
-  return base != std::string::npos && xclbin.compare(0, base, card, 0, base) == 0;
+  for (const char* const partition : {"_base", "_shell"})
+    if (const std::size_t at = card.find(partition); at != std::string::npos)
+      return xclbin.compare(0, at, card, 0, at) == 0;
+  return false;
 }
 
 std::string names(const std::vector<xrt::xclbin::kernel>& kernels) {
@@ -93,7 +96,7 @@ std::optional<Error> LoadedCard::set_up(const std::string& which, const XclbinFi
   if (host == memories.end())
     return failed(
         which,
-        fmt::format("xclbin '{}' connects no host memory (HOST[0]): link it with sp=tidemill_shell_1.M_AXI:HOST[0]",
+        fmt::format("xclbin '{}' connects no host memory (HOST[0]): link it with sp=tidemill_shell_1.m_axi:HOST[0]",
                     file.path));
   host_group_ = static_cast<xrt::memory_group>(host->get_index());
 

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The platforms of platforms.toml, and what platforminfo says of an installed one."""
+import dataclasses
+import pathlib
+import re
+import tomllib
+
+TABLE = pathlib.Path(__file__).with_name("platforms.toml")
+
+
+class CardBuildError(Exception):
+    """The card build cannot go on; the text says why and what to do."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Platform:
+    name: str
+    option: str               # what the tools are given: the name, or the path of an .xpfm
+    card: str
+    part: str
+    slrs: int
+    memories: dict[str, int]  # tag -> number of banks
+    host_memory: str
+    shell: str
+    banks: dict[str, int]     # SLR -> banks placed there
+
+    def has_bank(self, bank: str) -> bool:
+        """Is this the name of a memory bank, or a range of them: HOST[0], HBM[0:31]?"""
+        match = re.fullmatch(r"(\w+)\[(\d+)(?::(\d+))?\]", bank)
+        if match is None or match[1] not in self.memories:
+            return False
+        first, last = int(match[2]), int(match[3] or match[2])
+        return first <= last < self.memories[match[1]]
+
+    def has_slr(self, slr: str) -> bool:
+        return slr in self.slr_names()
+
+    def slr_names(self) -> list[str]:
+        return [f"SLR{i}" for i in range(self.slrs)]
+
+
+def load(table: pathlib.Path = TABLE) -> dict[str, Platform]:
+    with table.open("rb") as file:
+        specs = tomllib.load(file)
+    try:
+        return {name: Platform(name, name, **spec) for name, spec in specs.items()}
+    except TypeError as error:
+        raise CardBuildError(f"{table}: an entry lacks a key or has one too many: {error}") from error
+
+
+def find(option: str, known: dict[str, Platform]) -> Platform:
+    """By name, or by path of its .xpfm. A platform without host memory is refused."""
+    name = pathlib.Path(option).stem if option.endswith(".xpfm") else option
+    if name not in known:
+        usable = "\n".join(f"  {p.name}" for p in known.values() if "HOST" in p.memories)
+        raise CardBuildError(f"platform '{name}' is not in {TABLE}. Known:\n{usable}\n"
+                             "For another one, add what `platforminfo` says of it to that file.")
+    platform = dataclasses.replace(known[name], option=option)
+    if "HOST" not in platform.memories:
+        others = [p.name for p in known.values() if p.card == platform.card and "HOST" in p.memories]
+        raise CardBuildError(f"platform '{name}' gives kernels no access to host memory ({platform.host_memory}), and "
+                             f"the runtime keeps everything there. Put {' or '.join(others)} onto the card.")
+    return platform
+
+
+def refuse_other(platform: Platform, said: str) -> None:
+    """Holds the table against the output of platforminfo."""
+    slrs = re.search(r"Valid SLRs:\s*([SLR0-9, ]+)", said)
+    if slrs is not None and sorted(re.findall(r"SLR\d+", slrs[1])) != platform.slr_names():
+        raise CardBuildError(f"platform '{platform.name}' has {slrs[1].strip()}, but {TABLE.name} says "
+                             f"{platform.slrs} SLRs")
+    if re.search(r"\bHOST\b", said) is None:
+        raise CardBuildError(f"platforminfo lists no HOST memory for platform '{platform.name}' ({TABLE.name} expected "
+                             f"it: {platform.host_memory}). The runtime cannot use such a platform.")
