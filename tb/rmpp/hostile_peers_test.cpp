@@ -58,13 +58,13 @@ class HostilePeers : public testing::Test {
     return rmpp::make_answer(to, rmpp::Type::ack, rmpp::Reason::none, number, window);
   }
 
+  std::vector<SendCompletion> done_;  // outlives the agent, whose end completes sends
+  std::vector<std::vector<std::byte>> got_;
   std::shared_ptr<VirtualClock> clock_ = std::make_shared<VirtualClock>();
   std::shared_ptr<WireScript> script_;
   std::optional<Device> device_;
   std::vector<Port> ports_;
   Agent agent_;
-  std::vector<SendCompletion> done_;
-  std::vector<std::vector<std::byte>> got_;
 };
 
 TEST_F(HostilePeers, AnAgentThatHasJustReceivedAMessageTakesItsDeviceWithIt) {

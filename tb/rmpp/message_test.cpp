@@ -64,13 +64,14 @@ class Messages : public testing::Test {
     };
   }
 
+  // What the ports' end still calls outlives them.
+  std::array<std::vector<SendCompletion>, 2> done_;
+  std::array<std::vector<Got>, 2> got_;
+  std::array<std::function<void(const Received&)>, 2> on_receive_;
   std::shared_ptr<VirtualClock> clock_ = std::make_shared<VirtualClock>();
   std::optional<SimulatedFabric> fabric_;
   std::optional<Device> device_;
   std::vector<Port> ports_;
-  std::array<std::vector<SendCompletion>, 2> done_;
-  std::array<std::vector<Got>, 2> got_;
-  std::array<std::function<void(const Received&)>, 2> on_receive_;
 };
 
 TEST_F(Messages, ATableAnswersARequestAsOneMessage) {
