@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -79,7 +81,9 @@ int print_json(const Settings& s, const json& j, int status) {
   return kUsageError;
 }
 
-bool is_soft(const Settings& s) { return s.device.starts_with("soft:"); }
+bool is_soft(const Settings& s) {
+  return s.device.starts_with("soft:");
+}
 
 int list(const Settings& s) {
   const auto cards = device::list_cards();
@@ -93,23 +97,22 @@ int list(const Settings& s) {
     for (const auto& c : cards.value()) all.push_back({{"uri", c.uri}, {"platform", c.name}, {"offline", c.offline}});
     return print_json(s, all, kSuccess);
   }
-  for (const auto& c : cards.value()) fmt::print("{:<20} {}{}\n", c.uri, c.name, c.offline ? "  (offline: it is being reset)" : "");
+  for (const auto& c : cards.value())
+    fmt::print("{:<20} {}{}\n", c.uri, c.name, c.offline ? "  (offline: it is being reset)" : "");
   if (cards.value().empty())
-    fmt::print("XRT finds no card in this machine. The emulated one is not listed; it is\n"
-               "  xrt:0?xclbin=tidemill_emulation.xclbin\n"
-               "and cosim: is the same card without XRT.\n");
+    fmt::print(
+        "XRT finds no card in this machine. The emulated one is not listed; it is\n"
+        "  xrt:0?xclbin=tidemill_emulation.xclbin\n"
+        "and cosim: is the same card without XRT.\n");
   return kSuccess;
 }
 
 using Facts = std::vector<std::pair<std::string, json>>;
 
 Facts soft_facts(const DeviceInfo& i) {
-  return {{"kind", i.kind},
-          {"abi", fmt::format("{}.{}", i.abi_major, i.abi_minor)},
-          {"slots", i.slots},
-          {"banks", i.banks},
-          {"lanes", i.lanes},
-          {"registers", "none: the engine runs in this process"}};
+  return {{"kind", i.kind},   {"abi", fmt::format("{}.{}", i.abi_major, i.abi_minor)},
+          {"slots", i.slots}, {"banks", i.banks},
+          {"lanes", i.lanes}, {"registers", "none: the engine runs in this process"}};
 }
 
 Facts card_facts(device::Card& card) {
@@ -130,10 +133,11 @@ Facts card_facts(device::Card& card) {
   facts.emplace_back("clock khz", card.read(reg::clock_khz));
   facts.emplace_back("tick", card.read(reg::time));
   facts.emplace_back("state", (state & 2u) != 0 ? "in reset" : (state & 1u) != 0 ? "idle" : "busy");
-  facts.emplace_back("failure", failure < abi::kFailureCount ? abi::name_of(static_cast<abi::Failure>(failure)) : "unknown");
+  facts.emplace_back("failure",
+                     failure < abi::kFailureCount ? abi::name_of(static_cast<abi::Failure>(failure)) : "unknown");
   if (failure != 0)
-    facts.emplace_back("failure address",
-                       fmt::format("{:#x}", uint64_t{card.read(reg::failure_address_high)} << 32 | card.read(reg::failure_address_low)));
+    facts.emplace_back("failure address", fmt::format("{:#x}", uint64_t{card.read(reg::failure_address_high)} << 32 |
+                                                                   card.read(reg::failure_address_low)));
   return facts;
 }
 
@@ -144,7 +148,8 @@ int print_facts(const Settings& s, const Facts& facts) {
     return print_json(s, j, kSuccess);
   }
   fmt::print("{:<16} {}\n", "device", s.device);
-  for (const auto& [name, value] : facts) fmt::print("{:<16} {}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
+  for (const auto& [name, value] : facts)
+    fmt::print("{:<16} {}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
   return kSuccess;
 }
 
@@ -167,7 +172,8 @@ Result<std::string> with_xclbin(const std::string& uri, const std::string& xclbi
   auto parsed = device::parse_uri(uri);
   if (!parsed) return parsed.error();
   if (parsed->scheme != "xrt")
-    return Error{Errc::bad_uri, fmt::format("device URI '{}': only a card of XRT can be programmed; write --device xrt:0", uri)};
+    return Error{Errc::bad_uri,
+                 fmt::format("device URI '{}': only a card of XRT can be programmed; write --device xrt:0", uri)};
   std::string made = fmt::format("xrt:{}?xclbin={}", parsed->path, xclbin);
   for (const auto& [name, value] : parsed->options)
     if (name != "xclbin") made += fmt::format("&{}={}", name, value);
@@ -180,12 +186,15 @@ int program(const Settings& s) {
   const auto card = device::open_card(uri.value());
   if (!card) return complain(card.error());
   if (const uint32_t magic = card.value()->read(abi::reg::magic); magic != abi::kMagicReset) {
-    fmt::print(stderr, "tidemill: {} is loaded, but register magic is {:#010x}, not {:#010x}: it is not Tidemill's\n", s.xclbin, magic, abi::kMagicReset);
+    fmt::print(stderr, "tidemill: {} is loaded, but register magic is {:#010x}, not {:#010x}: it is not Tidemill's\n",
+               s.xclbin, magic, abi::kMagicReset);
     return kFailure;
   }
   const uint32_t version = card.value()->read(abi::reg::version);
   if (version >> 16 != abi::kVersionMajor) {
-    fmt::print(stderr, "tidemill: {} is loaded, but speaks ABI {}.{} and this command {}.{}: take a bitstream of the same major version\n",
+    fmt::print(stderr,
+               "tidemill: {} is loaded, but speaks ABI {}.{} and this command {}.{}: take a bitstream of the same "
+               "major version\n",
                s.xclbin, version >> 16, version & 0xffffu, abi::kVersionMajor, abi::kVersionMinor);
     return kFailure;
   }
@@ -206,7 +215,11 @@ int reset(const Settings& s) {
     fmt::print(stderr, "tidemill: {}: the card does not come out of reset; program it again\n", s.device);
     return kFailure;
   }
-  fmt::print("{} is reset{}\n", s.device, failure == 0 ? "" : fmt::format("; it had stopped: {}", failure < abi::kFailureCount ? abi::name_of(static_cast<abi::Failure>(failure)) : "unknown reason"));
+  fmt::print("{} is reset{}\n", s.device,
+             failure == 0 ? ""
+                          : fmt::format("; it had stopped: {}", failure < abi::kFailureCount
+                                                                    ? abi::name_of(static_cast<abi::Failure>(failure))
+                                                                    : "unknown reason"));
   return kSuccess;
 }
 
@@ -214,16 +227,23 @@ int reset(const Settings& s) {
 using Source = std::function<Result<metrics::Metrics>()>;
 
 Result<Source> card_source(const Settings& s) {
+  if (is_soft(s))
+    return Error{Errc::unknown_device,
+                 fmt::format("{} has no registers, and its counts are those of the process that has it: name a card, "
+                             "add --load, or read with --from what a process publishes",
+                             s.device)};
   auto opened = device::open_card(s.device);
   if (!opened) return opened.error();
   std::shared_ptr<device::Card> card(std::move(opened).value());
   if (const uint32_t magic = card->read(abi::reg::magic); magic != abi::kMagicReset)
-    return Error{Errc::device_failed, fmt::format("{}: register magic is {:#010x}: no Tidemill card answers", s.device, magic)};
+    return Error{Errc::device_failed,
+                 fmt::format("{}: register magic is {:#010x}: no Tidemill card answers", s.device, magic)};
   return Source([card]() -> Result<metrics::Metrics> {
     metrics::Metrics m;
     m.gauge("tidemill_device_info", "Always 1; the labels say what it is.", {{"kind", card->kind()}}, 1);
     metrics::add_card(m, device::read_counters(*card));
-    if (const std::string why = card->removed(); !why.empty()) return Error{Errc::device_failed, "the card has gone: " + why};
+    if (const std::string why = card->removed(); !why.empty())
+      return Error{Errc::device_failed, "the card has gone: " + why};
     return m;
   });
 }
@@ -251,23 +271,27 @@ int stats(const Settings& s) {
   return m->sum("tidemill_card_failure") == 0 ? kSuccess : kFailure;
 }
 
-const char* word(Outcome o) { return o == Outcome::passed ? "ok" : o == Outcome::failed ? "FAILED" : "skipped"; }
+const char* word(Outcome o) {
+  return o == Outcome::passed ? "ok" : o == Outcome::failed ? "FAILED" : "skipped";
+}
 
 int selftest(const Settings& s) {
   const bool quiet = s.json_file == "-";
-  device_tool::SelftestHooks hooks{
-      // Before it is tried: a crash shows in which part.
-      .begins = [&](const std::string& part) {
-        if (quiet) return;
-        fmt::print("{:<15}", part);
-        std::fflush(stdout);
-      },
-      .ended = [&](const device_tool::PartResult& r) {
-        if (!quiet) fmt::print("{:<8} {}\n", word(r.outcome), r.detail);
-      }};
+  device_tool::SelftestHooks hooks{// Before it is tried: a crash shows in which part.
+                                   .begins =
+                                       [&](const std::string& part) {
+                                         if (quiet) return;
+                                         fmt::print("{:<15}", part);
+                                         std::fflush(stdout);
+                                       },
+                                   .ended =
+                                       [&](const device_tool::PartResult& r) {
+                                         if (!quiet) fmt::print("{:<8} {}\n", word(r.outcome), r.detail);
+                                       }};
   auto report = device_tool::selftest(s.device, hooks);
   if (!report) return complain(report.error());
-  const auto failed = std::find_if(report->parts.begin(), report->parts.end(), [](const auto& p) { return p.outcome == Outcome::failed; });
+  const auto failed = std::find_if(report->parts.begin(), report->parts.end(),
+                                   [](const auto& p) { return p.outcome == Outcome::failed; });
   if (!quiet) {
     if (failed == report->parts.end())
       fmt::print("passed\n");
@@ -285,7 +309,9 @@ int selftest(const Settings& s) {
 }
 
 volatile std::sig_atomic_t interrupted = 0;
-void interrupt(int) { interrupted = 1; }
+void interrupt(int) {
+  interrupted = 1;
+}
 
 int watch(const Settings& s) {
   using std::chrono::steady_clock;
@@ -313,8 +339,9 @@ int watch(const Settings& s) {
   for (uint64_t looks = 0; interrupted == 0; ++looks) {
     const auto m = source();
     if (!m) {
-      fmt::print(stderr, "tidemill: {}\n", m.error().message);
-      status = kFailure;
+      const bool closed = looks != 0 && !s.from.empty() && !std::filesystem::exists(s.from);
+      fmt::print(stderr, "tidemill: {}\n", closed ? s.from + ": the process has closed its device" : m.error().message);
+      status = closed ? kSuccess : kFailure;
       break;
     }
     const auto now = steady_clock::now();
@@ -354,7 +381,10 @@ void add_device(CLI::App& app, int& status) {
     return sub;
   };
   const auto add_json = [&](CLI::App* sub) {
-    sub->add_option("--json", settings->json_file, "As JSON, to FILE or to standard output")->type_name("[FILE]")->expected(0, 1)->default_str("-");
+    sub->add_option("--json", settings->json_file, "As JSON, to FILE or to standard output")
+        ->type_name("[FILE]")
+        ->expected(0, 1)
+        ->default_str("-");
   };
   add_json(verb("list", "Cards that XRT finds in this machine", list, false));
   add_json(verb("info", "What the device is: platform, xclbin, version, sizes, state", info, true));
@@ -365,13 +395,19 @@ void add_device(CLI::App& app, int& status) {
   CLI::App* const show = verb("stats", "Every counter, once", stats, true);
   add_json(show);
   show->add_flag("--prometheus", settings->prometheus, "In Prometheus's text exposition format");
-  CLI::Option* const from = show->add_option("--from", settings->from, "What another process publishes (its TIDEMILL_METRICS)")->type_name("FILE");
+  CLI::Option* const from =
+      show->add_option("--from", settings->from, "What another process publishes (its TIDEMILL_METRICS)")
+          ->type_name("FILE");
   show->add_option("--load", settings->load, "First send so many requests over a wire in loopback")->excludes(from);
   add_json(verb("selftest", "Tries every part and says which one fails", selftest, true));
   CLI::App* const live = verb("watch", "Rates, occupancy, timeouts and errors as they happen", watch, true);
-  CLI::Option* const source = live->add_option("--from", settings->from, "What another process publishes (its TIDEMILL_METRICS)")->type_name("FILE");
+  CLI::Option* const source =
+      live->add_option("--from", settings->from, "What another process publishes (its TIDEMILL_METRICS)")
+          ->type_name("FILE");
   live->add_flag("--load", settings->watch_load, "Send requests over a wire in loopback meanwhile")->excludes(source);
-  live->add_option("--interval", settings->interval, "Seconds between two looks")->capture_default_str()->check(CLI::Range(0.05, 3600.0));
+  live->add_option("--interval", settings->interval, "Seconds between two looks")
+      ->capture_default_str()
+      ->check(CLI::Range(0.05, 3600.0));
   live->add_option("--count", settings->looks, "Look so many times; 0 until Ctrl-C")->capture_default_str();
 }
 

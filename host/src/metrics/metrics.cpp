@@ -124,7 +124,8 @@ void add_card(Metrics& m, const device::CardCounters& c) {
   by(m, "tidemill_card_dropped_total", "Responses dropped, by cause.", {}, "cause", c.dropped, cause);
   by(m, "tidemill_card_rejected_total", "Events of banks rejected, by cause.", {}, "cause", c.rejected, cause);
   m.gauge("tidemill_card_tick", "Current tick of the card.", {}, c.tick);
-  m.gauge("tidemill_card_idle", "1: nothing stands in any queue of the card.", {}, c.state & 1u);
+  m.gauge("tidemill_card_idle", "1: nothing stands in any queue of the card, and no timer has to be looked at.", {},
+          c.state & 1u);
   m.gauge("tidemill_card_failure", "Why the card has stopped (enum failure of the ABI); 0: it works.", {}, c.failure);
 }
 
@@ -144,7 +145,6 @@ void add_port(Metrics& m, unsigned port, const PortStats& s) {
   by_class(m, "tidemill_port_sent_by_class_total", "Tries by management class.", labels, s.sent_by_class);
   by_class(m, "tidemill_port_received_by_class_total", "MADs received by management class.", labels,
            s.received_by_class);
-  m.gauge("tidemill_port_outstanding_high", "Most sends outstanding at a time.", labels, s.outstanding_high);
 }
 
 void add_agent(Metrics& m, unsigned port, const AgentStats& s) {
@@ -155,6 +155,7 @@ void add_agent(Metrics& m, unsigned port, const AgentStats& s) {
   by(m, "tidemill_agent_completed_total", "Sends completed, by status.", labels, "status", s.completed,
      [](std::size_t i) { return word(describe(static_cast<SendStatus>(i))); });
   m.gauge("tidemill_agent_outstanding", "Sends outstanding.", labels, s.outstanding);
+  m.gauge("tidemill_agent_outstanding_high", "Most sends outstanding at a time.", labels, s.outstanding_high);
 }
 
 }  // namespace tidemill::metrics

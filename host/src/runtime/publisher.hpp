@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writes what a device counts to a file, for others to watch: XRT gives the registers of a card to one process alone, so
-/// it is the one that has them who tells. The file is Prometheus's text format, always whole, and goes with the device.
+/// Writes what a device counts to a file, for others to watch: XRT gives the registers of a card to one process alone,
+/// so it is the one that has them who tells. The file is Prometheus's text format, always whole, and goes with the
+/// device.
 #pragma once
 #include <sys/types.h>
 

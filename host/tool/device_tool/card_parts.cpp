@@ -54,10 +54,11 @@ Verdict compare(CardRig& rig, uint16_t lane, const std::vector<abi::Descriptor>&
   const auto& got = rig.transmits();
   for (std::size_t i = 0; i < sends.size(); ++i) {
     if (i == got.size())
-      return fmt::format("lane {}: {} of {} sends were transmitted, slot {} is missing ({} descriptors fetched, {} "
-                         "rejected by a bank){}",
-                         lane, got.size(), sends.size(), sends[i].slot(), rig.fetched(lane),
-                         rig.rejected(abi::Cause::stale_descriptor), trouble(rig.card()));
+      return fmt::format(
+          "lane {}: {} of {} sends were transmitted, slot {} is missing ({} descriptors fetched, {} "
+          "rejected by a bank){}",
+          lane, got.size(), sends.size(), sends[i].slot(), rig.fetched(lane),
+          rig.rejected(abi::Cause::stale_descriptor), trouble(rig.card()));
     if (got[i].slot() != sends[i].slot() || got[i].generation() != sends[i].generation())
       return fmt::format("lane {}: descriptor {} is slot {} generation {}, transmitted was slot {} generation {}", lane,
                          i, sends[i].slot(), sends[i].generation(), got[i].slot(), got[i].generation());
@@ -102,9 +103,10 @@ Verdict test_registers(Card& card, std::string& found) {
     return fmt::format("register magic is {:#010x}, not {:#010x}: no Tidemill card", magic, abi::kMagicReset);
   const uint32_t version = card.read(reg::version);
   if (version >> 16 != abi::kVersionMajor)
-    return fmt::format("register version says ABI {}.{}, this command speaks {}.{}: load a bitstream of the same major "
-                       "version",
-                       version >> 16, version & 0xffffu, abi::kVersionMajor, abi::kVersionMinor);
+    return fmt::format(
+        "register version says ABI {}.{}, this command speaks {}.{}: load a bitstream of the same major "
+        "version",
+        version >> 16, version & 0xffffu, abi::kVersionMajor, abi::kVersionMinor);
   const uint32_t slots = card.read(reg::slots), banks = card.read(reg::banks), lanes = card.read(reg::lanes),
                  khz = card.read(reg::clock_khz);
   if (!std::has_single_bit(slots) || slots > 65'536) return fmt::format("register slots says {}", slots);
@@ -145,7 +147,8 @@ Verdict test_reset(Card& card, std::string& found) {
                                      {"count", c.counts}})
     for (std::size_t i = 0; i < counts.size(); ++i)
       // Banks have events of their own: the retry lanes open, the tick begins.
-      if (counts[i] != 0 && (counts.data() != c.counts.data() || i != static_cast<std::size_t>(Counter::events))) return fmt::format("register {}[{}] is {} after a reset, not 0", name, i, counts[i]);
+      if (counts[i] != 0 && (counts.data() != c.counts.data() || i != static_cast<std::size_t>(Counter::events)))
+        return fmt::format("register {}[{}] is {} after a reset, not 0", name, i, counts[i]);
   found = fmt::format("done in {:.0f} us, counters at 0", took.count());
   return std::nullopt;
 }
@@ -161,7 +164,8 @@ Verdict test_tick(Card& card, std::string& found) {
   const uint32_t ticks = card.read(reg::time) - begin;
   std::chrono::duration<double, std::nano> passed = std::chrono::steady_clock::now() - wall;
   if (simulated) passed = *card.time() - *simulated;
-  if (ticks < kTicks) return fmt::format("the tick stands: {} ticks in {:.1f} ms{}", ticks, passed.count() / 1e6, trouble(card));
+  if (ticks < kTicks)
+    return fmt::format("the tick stands: {} ticks in {:.1f} ms{}", ticks, passed.count() / 1e6, trouble(card));
   const double rate = ticks * kTickNs / passed.count();
   if (rate < 0.95 || rate > 1.05)
     return fmt::format("{} ticks in {:.3f} ms: {:.1f} ns each, not {:.0f}", ticks, passed.count() / 1e6,

@@ -66,8 +66,7 @@ class CardRig {
     return reinterpret_cast<const std::atomic<uint32_t>*>(indices_->host())[i].load(std::memory_order_acquire);
   }
   const std::atomic<uint32_t>& taken_by_card(abi::Ring ring) const {
-    return reinterpret_cast<const std::atomic<uint32_t>*>(
-        indices_->host())[card_lanes_ + static_cast<uint32_t>(ring)];
+    return reinterpret_cast<const std::atomic<uint32_t>*>(indices_->host())[card_lanes_ + static_cast<uint32_t>(ring)];
   }
   void collect();
 

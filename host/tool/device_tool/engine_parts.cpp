@@ -17,9 +17,13 @@ using abi::Status;
 constexpr uint32_t kLate = 16;
 constexpr uint32_t kLong = 100'000;  ///< A timeout that does not come.
 
-std::string what(const EngineRig& rig) { return rig.failure().empty() ? "" : fmt::format("; {}", rig.failure()); }
+std::string what(const EngineRig& rig) {
+  return rig.failure().empty() ? "" : fmt::format("; {}", rig.failure());
+}
 
-std::string name(const abi::Descriptor& d) { return fmt::format("slot {} generation {}", d.slot(), d.generation()); }
+std::string name(const abi::Descriptor& d) {
+  return fmt::format("slot {} generation {}", d.slot(), d.generation());
+}
 
 /// How a completion differs from what it should be.
 Verdict expect(EngineRig& rig, const std::optional<abi::Completion>& c, const abi::Descriptor& d, CompletionKind kind,
@@ -160,7 +164,8 @@ Verdict expired(EngineRig& rig, const Armed& a) {
   const auto mine = [&](const abi::Completion& c) { return c.slot() == a.send.slot(); };
   rig.until([&] { return std::any_of(all.begin(), all.end(), mine); }, timeout + 10 * kLate);
   const auto found = std::find_if(all.begin(), all.end(), mine);
-  if (found == all.end()) return fmt::format("{}: a timeout of {} ticks has not come after {}", name(a.send), timeout, timeout + 10 * kLate);
+  if (found == all.end())
+    return fmt::format("{}: a timeout of {} ticks has not come after {}", name(a.send), timeout, timeout + 10 * kLate);
   const abi::Completion c = *found;
   all.erase(found);
   if (auto wrong = expect(rig, c, a.send, CompletionKind::send, Status::timeout, 1)) return wrong;
@@ -168,7 +173,8 @@ Verdict expired(EngineRig& rig, const Armed& a) {
   if (since(a.after) < static_cast<int32_t>(timeout))
     return fmt::format("{}: a timeout of {} ticks came early, after at most {}", name(a.send), timeout, since(a.after));
   if (since(a.before) > static_cast<int32_t>(timeout + kLate))
-    return fmt::format("{}: a timeout of {} ticks came late, after at least {}", name(a.send), timeout, since(a.before));
+    return fmt::format("{}: a timeout of {} ticks came late, after at least {}", name(a.send), timeout,
+                       since(a.before));
   return std::nullopt;
 }
 
@@ -244,7 +250,8 @@ Verdict test_matcher(EngineRig& rig, std::string& found) {
 
 Verdict test_wheel(EngineRig& rig, std::string& found) {
   constexpr uint32_t kTimeouts[] = {70'000, 3'000, 700, 40};
-  found = fmt::format("{} banks: timeouts of 40 to 70,000 ticks, never early, at most {} ticks late", rig.banks(), kLate);
+  found =
+      fmt::format("{} banks: timeouts of 40 to 70,000 ticks, never early, at most {} ticks late", rig.banks(), kLate);
   // All banks wait at the same time.
   std::map<uint32_t, std::vector<Armed>> armed;
   std::map<uint32_t, Verdict> verdicts;
@@ -302,10 +309,14 @@ Verdict test_flush(EngineRig& rig, std::string& found) {
   const std::size_t number = flushed.size();
   for (;;) {
     const auto done = rig.completed(20'000);
-    if (!done) return fmt::format("the flush is not done; {} of {} sends have completed{}", number - flushed.size(), number, what(rig));
+    if (!done)
+      return fmt::format("the flush is not done; {} of {} sends have completed{}", number - flushed.size(), number,
+                         what(rig));
     if (done->kind() == CompletionKind::flush_done) break;
     const auto mine = flushed.find(done->slot());
-    if (mine == flushed.end()) return fmt::format("slot {} of agent {} completed in the flush of agent {}", done->slot(), done->agent(), kFlushed);
+    if (mine == flushed.end())
+      return fmt::format("slot {} of agent {} completed in the flush of agent {}", done->slot(), done->agent(),
+                         kFlushed);
     if (auto wrong = expect(rig, done, mine->second, CompletionKind::send, Status::flushed, 1)) return wrong;
     flushed.erase(mine);
   }
@@ -419,7 +430,8 @@ Verdict test_wire_credit(EngineRig& rig, std::string& found) {
       for (const abi::Transmit& t : on_wire) rig.report(t);
       transmitted += most;
       if (!rig.until([&] { return rig.completions().size() >= transmitted; }))
-        return fmt::format("QP{}: {} of {} sends completed{}", gsi ? 1 : 0, rig.completions().size(), transmitted, what(rig));
+        return fmt::format("QP{}: {} of {} sends completed{}", gsi ? 1 : 0, rig.completions().size(), transmitted,
+                           what(rig));
     }
     rig.completions().clear();
   }

@@ -102,8 +102,8 @@ void EngineRig::pass() {
   using std::chrono::steady_clock;
   backend_->gather();
   if (!virtual_clock_)
-    now_ = static_cast<uint32_t>(
-        static_cast<uint64_t>(std::chrono::nanoseconds(steady_clock::now() - start_).count()) / capabilities_.tick_ns);
+    now_ = static_cast<uint32_t>(static_cast<uint64_t>(std::chrono::nanoseconds(steady_clock::now() - start_).count()) /
+                                 capabilities_.tick_ns);
   backend_->take_commands(now_);
   for (const abi::Sent& s : sents_) backend_->sent(s, now_);
   for (const abi::Received& r : answers_) backend_->received(r, now_);

@@ -75,8 +75,7 @@ Result<metrics::Metrics> parse_exposition(const std::string& text) {
     if (line.empty()) continue;
     if (line.starts_with("# HELP ") || line.starts_with("# TYPE ")) {
       const std::size_t end = line.find(' ', 7);
-      if (end != std::string::npos)
-        (line[2] == 'H' ? helps : types)[line.substr(7, end - 7)] = line.substr(end + 1);
+      if (end != std::string::npos) (line[2] == 'H' ? helps : types)[line.substr(7, end - 7)] = line.substr(end + 1);
       continue;
     }
     if (line.starts_with('#')) continue;
@@ -105,8 +104,9 @@ Result<metrics::Metrics> read_published(const std::string& path) {
   if (info == nullptr) return Error{Errc::file_failed, fmt::format("{}: no device has published there yet", path)};
   for (const auto& [label, value] : info->samples.front().labels)
     if (label == "pid" && !std::filesystem::exists("/proc/" + value))
-      return Error{Errc::file_failed,
-                   fmt::format("{}: process {}, which published it, has ended without closing its device", path, value)};
+      return Error{
+          Errc::file_failed,
+          fmt::format("{}: process {}, which published it, has ended without closing its device", path, value)};
   return m;
 }
 
@@ -137,7 +137,8 @@ std::string to_table(const metrics::Metrics& m) {
       if (name.ends_with("_total")) name.erase(name.size() - 6);
       std::replace(name.begin(), name.end(), '_', ' ');
       std::string labels;
-      for (const auto& [label, value] : s.labels) labels += fmt::format("{}{} {}", labels.empty() ? "" : ", ", label, value);
+      for (const auto& [label, value] : s.labels)
+        labels += fmt::format("{}{} {}", labels.empty() ? "" : ", ", label, value);
       out += fmt::format("{:<28} {:>14}  {}\n", name, grouped(s.value), labels);
     }
   }

@@ -57,8 +57,7 @@ struct Half {
     const auto bytes = r.mad.bytes();
     for (std::size_t i = kBody; i < bytes.size(); ++i)
       if (bytes[i] != static_cast<std::byte>(i * 7 + r.context)) {
-        if (differing++ == 0)
-          wrong = fmt::format("request {} came back with byte {} changed", r.context, i);
+        if (differing++ == 0) wrong = fmt::format("request {} came back with byte {} changed", r.context, i);
         return;
       }
   }
@@ -119,9 +118,9 @@ Verdict Traffic::run(std::string& found) {
   port = std::move(opened).value();
   for (Half& h : halves) {
     auto agent = port.register_agent({.qp = h.qp,
-                                       .on_send = [&h](const SendCompletion& c) { h.ended(c); },
-                                       .on_receive = [&h](const Received& r) { h.check(r); },
-                                       .name = "selftest"});
+                                      .on_send = [&h](const SendCompletion& c) { h.ended(c); },
+                                      .on_receive = [&h](const Received& r) { h.check(r); },
+                                      .name = "selftest"});
     if (!agent) return agent.error().message;
     h.agent = std::move(agent).value();
   }

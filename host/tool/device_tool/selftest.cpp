@@ -22,9 +22,14 @@ struct CardPart {
 };
 /// In an order in which each stands on those before.
 constexpr CardPart kCardParts[] = {
-    {"registers", test_registers},       {"reset", test_reset},         {"tick", test_tick},
-    {"command ring", test_command_ring}, {"doorbells", test_doorbells}, {"send ring", test_send_ring},
-    {"card's rings", test_card_rings},   {"completions", test_completion_burst},
+    {"registers", test_registers},
+    {"reset", test_reset},
+    {"tick", test_tick},
+    {"command ring", test_command_ring},
+    {"doorbells", test_doorbells},
+    {"send ring", test_send_ring},
+    {"card's rings", test_card_rings},
+    {"completions", test_completion_burst},
 };
 
 struct EnginePart {
@@ -33,14 +38,10 @@ struct EnginePart {
   Verdict (*test)(EngineRig& rig, std::string& found);
 };
 constexpr EnginePart kEngineParts[] = {
-    {"tracker", kPlenty, test_tracker},
-    {"TID matcher", kPlenty, test_matcher},
-    {"timeout wheel", kPlenty, test_wheel},
-    {"retries", kPlenty, test_retries},
-    {"commands", kPlenty, test_commands},
-    {"flush", kPlenty, test_flush},
-    {"send arbiter", 0, test_arbiter},
-    {"wire credit", kCredit, test_wire_credit},
+    {"tracker", kPlenty, test_tracker},     {"TID matcher", kPlenty, test_matcher},
+    {"timeout wheel", kPlenty, test_wheel}, {"retries", kPlenty, test_retries},
+    {"commands", kPlenty, test_commands},   {"flush", kPlenty, test_flush},
+    {"send arbiter", 0, test_arbiter},      {"wire credit", kCredit, test_wire_credit},
 };
 
 class Run {

@@ -41,8 +41,7 @@ std::string spark(const std::vector<double>& values) {
   static constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const double most = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
   std::string out;
-  for (const double v : values)
-    out += v <= 0 ? " " : kBlocks[std::min<std::size_t>(static_cast<std::size_t>(v / most * 8), 7)];
+  for (const double v : values) out += v <= 0 ? " " : kBlocks[static_cast<std::size_t>(std::ceil(v / most * 8)) - 1];
   return out;
 }
 
@@ -95,7 +94,8 @@ std::string WatchView::draw(const metrics::Metrics& m, const std::array<uint64_t
     out += fmt::format("\033[K\noccupancy    {} {} of {} slots\033[K\n", bar(busy, slots), busy, slots);
   else
     out += fmt::format("\033[K\nqueues       {}\033[K\n", m.sum("tidemill_card_idle") != 0 ? "idle" : "busy");
-  if (const std::string why = failure(m); !why.empty()) out += fmt::format("\033[31mthe card has stopped: {}\033[0m\033[K\n", why);
+  if (const std::string why = failure(m); !why.empty())
+    out += fmt::format("\033[31mthe card has stopped: {}\033[0m\033[K\n", why);
   return out;
 }
 
