@@ -13,9 +13,12 @@ using tidemill::Error;
 using tidemill::Result;
 using tidemill::device::Backend;
 using tidemill::device::PluginRequest;
+using tidemill::device::Card;
+using tidemill::sim::CosimCard;
 using Opened = Result<std::unique_ptr<Backend>>;
+using OpenedCard = Result<std::unique_ptr<Card>>;
 
-Opened open(const PluginRequest& request) {
+Result<tidemill::sim::Options> choose(const PluginRequest& request) {
   tidemill::sim::Options options;
   if (!request.path.empty())
     return Error{Errc::bad_uri, fmt::format("device URI '{}': cosim: takes no path, but has '{}'", request.uri, request.path)};
@@ -29,10 +32,22 @@ Opened open(const PluginRequest& request) {
                                      "write_latency, trace, trace_from and statistics",
                                      request.uri, name)};
   }
-  auto card = std::make_unique<tidemill::sim::CosimCard>(options, !request.virtual_clock);
-  return tidemill::device::CardDevice::open(std::move(card), options.seed);
+  return options;
+}
+
+Opened open(const PluginRequest& request) {
+  const auto options = choose(request);
+  if (!options) return options.error();
+  return tidemill::device::CardDevice::open(std::make_unique<CosimCard>(options.value(), !request.virtual_clock), options.value().seed);
+}
+
+OpenedCard open_card(const PluginRequest& request) {
+  const auto options = choose(request);
+  if (!options) return options.error();
+  return std::unique_ptr<Card>(std::make_unique<CosimCard>(options.value(), false));
 }
 
 }  // namespace
 
 extern "C" Opened* tidemill_open_device(const PluginRequest& request) { return new Opened(open(request)); }
+extern "C" OpenedCard* tidemill_open_card(const PluginRequest& request) { return new OpenedCard(open_card(request)); }

@@ -34,17 +34,20 @@ std::optional<std::string> likely(const std::string& word, const std::vector<std
 
 std::string unknown_word(const CLI::App& app, const CLI::App* sub, const std::string& word) {
   const bool option = word.starts_with("-");
+  // A subcommand may have some of its own.
+  const CLI::App& scope = sub != nullptr ? *sub : app;
+  const auto subcommands = scope.get_subcommands([](const CLI::App*) { return true; });
   std::vector<std::string> names;
   if (option) {
-    for (const CLI::Option* o : (sub != nullptr ? *sub : app).get_options()) {
+    for (const CLI::Option* o : scope.get_options()) {
       for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
     }
-  } else if (sub == nullptr) {
-    for (const CLI::App* s : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(s->get_name());
+  } else {
+    for (const CLI::App* s : subcommands) names.push_back(s->get_name());
   }
-  std::string text = option          ? fmt::format("unknown option {}", word)
-                     : sub == nullptr ? fmt::format("unknown subcommand {}", word)
-                                      : fmt::format("unexpected argument {}", word);
+  std::string text = option                ? fmt::format("unknown option {}", word)
+                     : !subcommands.empty() ? fmt::format("unknown subcommand {}", word)
+                                            : fmt::format("unexpected argument {}", word);
   if (const auto name = likely(word.substr(0, word.find('=')), names)) text += fmt::format("; did you mean {}?", *name);
   return text;
 }
@@ -56,7 +59,8 @@ std::string explain(const CLI::App& app, const CLI::App* sub, const CLI::ParseEr
     return fmt::format("{} needs a value", text.substr(0, text.find(':')));
   std::vector<std::string> extras = app.remaining(true);
   if (sub == nullptr && extras.empty()) extras.assign(argv + 1, argv + argc);
-  const bool unknown = sub == nullptr || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const bool verbs = sub != nullptr && !sub->get_subcommands([](const CLI::App*) { return true; }).empty();
+  const bool unknown = sub == nullptr || verbs || dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   return unknown && !extras.empty() ? unknown_word(app, sub, extras.front()) : text;
 }
 
@@ -83,9 +87,14 @@ int run_command(int argc, const char* const* argv, const std::vector<AddSubcomma
     fmt::print(stderr, "{}", app.help());
     return kUsageError;
   }
+  std::string name = "tidemill";
   const auto chosen = [&]() -> const CLI::App* {
-    const auto parsed = app.get_subcommands();
-    return parsed.empty() ? nullptr : parsed.front();
+    const CLI::App* sub = nullptr;
+    for (auto parsed = app.get_subcommands(); !parsed.empty(); parsed = sub->get_subcommands()) {
+      sub = parsed.front();
+      name += " " + sub->get_name();
+    }
+    return sub;
   };
   try {
     std::vector<std::string> words = with_program(app, argc, argv);
@@ -96,7 +105,6 @@ int run_command(int argc, const char* const* argv, const std::vector<AddSubcomma
     return app.exit(wish);
   } catch (const CLI::ParseError& error) {
     const CLI::App* sub = chosen();
-    const std::string name = sub != nullptr ? "tidemill " + sub->get_name() : "tidemill";
     fmt::print(stderr, "{}: {}\n{} --help lists what it takes\n", name, explain(app, sub, error, argc, argv), name);
     return kUsageError;
   }

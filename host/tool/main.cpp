@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "cosim_command.hpp"
 #include "demo_command.hpp"
+#include "device_command.hpp"
 #include "exec_command.hpp"
 #include "fabric_command.hpp"
 #include "ping_command.hpp"
@@ -18,6 +19,7 @@ int main(int argc, char** argv) {
                                [](CLI::App& app, int& status) { tool::add_exec(app, status); },
                                [](CLI::App& app, int& status) { tool::add_net(app, status); },
                                [](CLI::App& app, int& status) { tool::add_soak(app, status); },
+                               [](CLI::App& app, int& status) { tool::add_device(app, status); },
                                [](CLI::App& app, int& status) { tool::add_demo(app, status); },
                                [](CLI::App& app, int& status) { tool::add_stats(app, status); },
                                [](CLI::App& app, int& status) { tool::add_bench(app, status); },

@@ -65,7 +65,25 @@ constexpr char kDevice[] = R"({{ "Version": {{ "FileVersion": "2.0", "ToolVersio
     "FeatureRom": {{ "Ddr_Channel_Count": "1", "Ddr_Channel_Size": "4", "Feature_Bitmap": "0" }} }} ] }} ] }} }}
 )";
 
+/// Private, and gone when the program ends.
+Result<fs::path> make_folder() {
+  std::string name = (fs::temp_directory_path() / "tidemill-xrt-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr)
+    return Error{Errc::device_failed, fmt::format("xrt: no folder {} for XRT: {}", name, std::strerror(errno))};
+  remove_at_end(name);
+  return fs::path(name);
+}
+
 }  // namespace
+
+Result<std::monostate> prepare_cards() {
+  if (std::getenv("XILINX_XRT") != nullptr) return std::monostate();
+  const auto folder = make_folder();
+  if (!folder) return folder.error();
+  fs::create_directory_symlink(library_folder(), folder.value() / "lib");
+  setenv("XILINX_XRT", folder.value().c_str(), 0);
+  return std::monostate();
+}
 
 Result<std::monostate> prepare_emulation() {
   static bool prepared = false;
@@ -76,12 +94,9 @@ Result<std::monostate> prepare_emulation() {
         Errc::device_failed,
         fmt::format("xrt: no emulation library at {}; install it (Debian: libxrt1) or set XILINX_XRT to XRT's folder",
                     emulation.string())};
-  std::string name = (fs::temp_directory_path() / "tidemill-xrt-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr)
-    return Error{Errc::device_failed,
-                 fmt::format("xrt: no folder {} for the emulation: {}", name, std::strerror(errno))};
-  const fs::path folder(name);
-  remove_at_end(folder);
+  const auto made = make_folder();
+  if (!made) return made.error();
+  const fs::path& folder = made.value();
   fs::create_directories(folder / "xrt/lib");
   fs::create_directories(folder / "run");
   fs::create_symlink(emulation, folder / "xrt/lib/libxrt_hwemu.so.2");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What XRT wants to find before it emulates a device: a mode, a folder with its emulation library, a description of
+/// What XRT wants to find before it looks for cards, and before it emulates a device: a mode, a folder with its emulation library, a description of
 /// the device, settings, and names of its sockets that no other process has. Opening an emulation xclbin prepares it
 /// all.
 #pragma once
@@ -20,6 +20,9 @@ inline constexpr char kEmulationPlatform[] = "tidemill_emulation_shell_1_0";
 /// ignored where it has its default: XRT writes to the device process, and that may have died. Environment and signals
 /// are the process's: open the device before other threads read them.
 Result<std::monostate> prepare_emulation();
+
+/// The same for cards of this machine, before XRT's first call: a distribution's XRT has no script that sets XILINX_XRT.
+Result<std::monostate> prepare_cards();
 
 /// While it lives, USER is unique: XRT's sockets are in /tmp/$USER, and two processes of one user must not share them.
 class UniqueUser {

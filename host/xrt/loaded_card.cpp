@@ -64,8 +64,7 @@ Result<std::shared_ptr<LoadedCard>> LoadedCard::load(const std::string& which, c
     return failed(which, fmt::format("{}; XRT emulates no second one in this process: start the program again",
                                      found->second->why_gone()));
   }
-  if (file.emulation)
-    if (auto prepared = prepare_emulation(); !prepared) return prepared.error();
+  if (auto prepared = file.emulation ? prepare_emulation() : prepare_cards(); !prepared) return prepared.error();
   try {
     std::optional<KeepSignals> signals;
     if (file.emulation) signals.emplace();
@@ -108,6 +107,10 @@ std::optional<Error> LoadedCard::set_up(const std::string& which, const XclbinFi
   if (const auto loaded = device_.get_xclbin_uuid(); loaded != xclbin.get_uuid())
     return failed(which, fmt::format("the card has xclbin {}, '{}' is {}: another process holds the card",
                                      loaded.to_string(), file.path, xclbin.get_uuid().to_string()));
+  description_ = {{"card", file.emulation ? "emulated" : device_.get_info<xrt::info::device::bdf>()},
+                  {"platform", name},
+                  {"xclbin", file.path},
+                  {"xclbin uuid", xclbin.get_uuid().to_string()}};
   shell_ = xrt::ip(device_, xclbin.get_uuid(), kShellKernel);
   if (!file.emulation) return std::nullopt;
   emulation_.emplace(device_, xclbin.get_uuid(), xrt_emulation::kKernel);

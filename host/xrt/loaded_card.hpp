@@ -13,6 +13,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tidemill/error.hpp"
 #include "xrt/host_pool.hpp"
@@ -32,6 +34,8 @@ class LoadedCard {
   LoadedCard& operator=(const LoadedCard&) = delete;
 
   bool emulated() const { return emulation_.has_value(); }
+  /// Card, platform, xclbin and its UUID.
+  const std::vector<std::pair<std::string, std::string>>& description() const { return description_; }
 
   /// All ones when the card has gone, as PCIe answers.
   uint32_t read(uint32_t offset) { return read(shell_, offset); }
@@ -66,6 +70,7 @@ class LoadedCard {
   xrt::memory_group host_group_ = 0;
   HostPool pool_{[this](std::size_t bytes) { return xrt::bo(device_, bytes, xrt::bo::flags::host_only, host_group_); }};
   std::mutex registers_mutex_, told_mutex_;
+  std::vector<std::pair<std::string, std::string>> description_;
   int process_ = -1;  ///< pidfd of the device process.
   std::atomic<bool> gone_{false}, claimed_{false};
   mutable std::mutex why_mutex_;

@@ -3,12 +3,15 @@
 /// BDF][?xclbin=FILE][&poll=MICROSECONDS][&seed=N]`.
 #include "device/plugin.hpp"
 
+#include <experimental/xrt_system.h>
+
 #include <charconv>
 #include <cstdlib>
 #include <random>
 
 #include "device/card_device.hpp"
 #include "fmt/format.h"
+#include "xrt/emulation_environment.hpp"
 #include "xrt/xrt_card.hpp"
 
 namespace {
@@ -19,7 +22,11 @@ using tidemill::Nanoseconds;
 using tidemill::Result;
 using tidemill::device::Backend;
 using tidemill::device::PluginRequest;
+using tidemill::device::Card;
+using tidemill::device::CardEntry;
 using Opened = Result<std::unique_ptr<Backend>>;
+using OpenedCard = Result<std::unique_ptr<Card>>;
+using Listed = Result<std::vector<CardEntry>>;
 namespace xrt_card = tidemill::xrt_card;
 
 struct Chosen {
@@ -71,6 +78,15 @@ Result<Chosen> choose(const PluginRequest& request) {
   return chosen;
 }
 
+/// The card with its xclbin, ours alone.
+Result<std::shared_ptr<xrt_card::LoadedCard>> load(const Chosen& c, const xrt_card::XclbinFile& file) {
+  auto card = xrt_card::LoadedCard::load(c.which, file);
+  if (card && !card.value()->claim())
+    return Error{Errc::device_failed,
+                 fmt::format("xrt:{}: the card is busy: this process has it open already", c.which)};
+  return card;
+}
+
 Opened open(const PluginRequest& request) {
   const auto chosen = choose(request);
   if (!chosen) return chosen.error();
@@ -81,11 +97,8 @@ Opened open(const PluginRequest& request) {
     return Error{
         Errc::bad_uri,
         fmt::format("device URI '{}': a card's time passes by itself: open it with a steady clock", request.uri)};
-  const auto card = xrt_card::LoadedCard::load(c.which, file.value());
+  const auto card = load(c, file.value());
   if (!card) return card.error();
-  if (!card.value()->claim())
-    return Error{Errc::device_failed,
-                 fmt::format("xrt:{}: the card is busy: this process has it open already", c.which)};
   try {
     return tidemill::device::CardDevice::open(std::make_unique<xrt_card::XrtCard>(card.value(), c.options), c.seed);
   } catch (const std::exception& e) {
@@ -97,8 +110,44 @@ Opened open(const PluginRequest& request) {
   }
 }
 
+OpenedCard open_card(const PluginRequest& request) {
+  auto chosen = choose(request);
+  if (!chosen) return chosen.error();
+  Chosen& c = chosen.value();
+  const auto file = xrt_card::inspect_xclbin(c.xclbin);
+  if (!file) return file.error();
+  c.options.virtual_clock = file.value().emulation;
+  const auto card = load(c, file.value());
+  if (!card) return card.error();
+  return std::unique_ptr<Card>(std::make_unique<xrt_card::XrtCard>(card.value(), c.options));
+}
+
+Listed list() {
+  if (auto prepared = xrt_card::prepare_cards(); !prepared) return prepared.error();
+  try {
+    std::vector<CardEntry> all;
+    const unsigned cards = xrt::system::enumerate_devices();
+    for (unsigned i = 0; i < cards; ++i) {
+      const xrt::device card(i);
+      all.push_back({.uri = "xrt:" + card.get_info<xrt::info::device::bdf>(),
+                     .name = card.get_info<xrt::info::device::name>(),
+                     .offline = card.get_info<xrt::info::device::offline>()});
+    }
+    return all;
+  } catch (const std::exception& e) {
+    return Error{Errc::device_failed,
+                 fmt::format("XRT cannot list its cards: {}; look at what `xbutil examine` says", e.what())};
+  }
+}
+
 }  // namespace
 
 extern "C" Opened* tidemill_open_device(const PluginRequest& request) {
   return new Opened(open(request));
+}
+extern "C" OpenedCard* tidemill_open_card(const PluginRequest& request) {
+  return new OpenedCard(open_card(request));
+}
+extern "C" Listed* tidemill_list_cards() {
+  return new Listed(list());
 }

@@ -23,6 +23,7 @@ class XrtCard final : public device::Card {
   XrtCard(std::shared_ptr<LoadedCard> card, XrtOptions options);
   ~XrtCard() override;
   std::string kind() const override { return "xrt"; }
+  std::vector<std::pair<std::string, std::string>> description() const override { return card_->description(); }
   uint32_t read(uint32_t offset) override;
   void write(uint32_t offset, uint32_t value) override;
   std::unique_ptr<device::CardMemory> memory(std::size_t bytes) override;

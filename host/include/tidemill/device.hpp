@@ -100,6 +100,11 @@ class Device {
   /// so far. Where the application polls, from the thread that does.
   uint64_t counter(std::string_view name) const;
 
+  /// Everything counted, as Prometheus reads it (text exposition format): the card's registers, ports, agents. Where the
+  /// application polls, from the thread that does. A process that has TIDEMILL_METRICS=FILE in its environment writes
+  /// this to FILE once a second, and removes it when the device ends.
+  std::string metrics() const;
+
   /// Ports are numbered from 1; each carries one wire.
   Result<Port> open_port(unsigned number, std::unique_ptr<Wire> wire, PortOptions options = {});
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "device/card_counters.hpp"
 #include "tidemill/abi.hpp"
 #include "tidemill/device.hpp"
 
@@ -83,6 +84,9 @@ class Backend {
   virtual uint64_t retried() const = 0;
   /// Device::counter().
   virtual uint64_t counter(std::string_view) const { return 0; }
+  /// What a card has counted in its registers; nothing of a device without, or of a card that has gone. From the one that
+  /// makes progress.
+  virtual std::optional<CardCounters> card_counters() { return std::nullopt; }
   /// Time that has passed on a device that makes its own, since opening: a virtual clock keeps up with it.
   virtual std::optional<Nanoseconds> time() const { return std::nullopt; }
 };

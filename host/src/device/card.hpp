@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tidemill/clock.hpp"
 
@@ -27,6 +29,8 @@ class Card {
   virtual ~Card() = default;
   /// "cosim", "xrt".
   virtual std::string kind() const = 0;
+  /// What is known of it besides its registers, in pairs of a name and a value.
+  virtual std::vector<std::pair<std::string, std::string>> description() const { return {}; }
   virtual uint32_t read(uint32_t offset) = 0;
   /// Posted: in order with other writes, and before the next read.
   virtual void write(uint32_t offset, uint32_t value) = 0;

@@ -39,6 +39,9 @@ class CardDevice final : public Backend {
   std::optional<Nanoseconds> look_within() const override { return card_->look_within(); }
   uint64_t retried() const override { return retried_; }
   uint64_t counter(std::string_view name) const override { return card_->counter(name); }
+  std::optional<CardCounters> card_counters() override {
+    return card_->removed().empty() ? std::optional(read_counters(*card_)) : std::nullopt;
+  }
   std::optional<Nanoseconds> time() const override { return card_->time(); }
 
  private:

@@ -1,34 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Device URIs: scheme ":" [path] ["?" name "=" value {"&" name "=" value}].
+/// The devices that need nothing but this process, and the way to the others.
 #include <charconv>
-#include <map>
 #include <random>
 
 #include "device/plugin.hpp"
 #include "device/soft_device.hpp"
+#include "device/uri.hpp"
 #include "fmt/format.h"
 
 namespace tidemill::device {
 namespace {
 
-using Options = std::map<std::string, std::string, std::less<>>;
-
-Result<Options> parse_options(std::string_view uri, std::string_view text) {
-  Options options;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('&'), text.size());
-    const std::string_view item = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    const std::size_t equals = item.find('=');
-    if (equals == std::string_view::npos)
-      return Error{Errc::bad_uri, fmt::format("device URI '{}': option '{}' has no value; write {}=VALUE", uri, item, item)};
-    options.emplace(item.substr(0, equals), item.substr(equals + 1));
-  }
-  return options;
-}
-
 /// Takes a number out of the options, so that what remains is unknown.
-Result<uint64_t> take(std::string_view uri, Options& options, std::string_view name, uint64_t fallback) {
+Result<uint64_t> take(std::string_view uri, UriOptions& options, std::string_view name, uint64_t fallback) {
   const auto found = options.find(name);
   if (found == options.end()) return fallback;
   const std::string text = found->second;
@@ -40,7 +24,7 @@ Result<uint64_t> take(std::string_view uri, Options& options, std::string_view n
   return value;
 }
 
-Result<std::unique_ptr<Backend>> open_soft(std::string_view uri, Options options) {
+Result<std::unique_ptr<Backend>> open_soft(std::string_view uri, UriOptions options) {
   std::random_device random;
   auto banks = take(uri, options, "banks", 1);
   if (!banks) return banks.error();
@@ -62,21 +46,15 @@ Result<std::unique_ptr<Backend>> open_soft(std::string_view uri, Options options
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_backend(std::string_view uri, bool virtual_clock) {
-  const std::size_t colon = uri.find(':');
-  if (colon == std::string_view::npos)
-    return Error{Errc::bad_uri, fmt::format("device URI '{}' has no scheme; write soft:", uri)};
-  const std::string_view scheme = uri.substr(0, colon), rest = uri.substr(colon + 1);
-  const std::size_t query = std::min(rest.find('?'), rest.size());
-  const std::string_view path = rest.substr(0, query);
-  auto options = parse_options(uri, rest.substr(std::min(query + 1, rest.size())));
-  if (!options) return options.error();
-  if (scheme == "cosim" || scheme == "xrt")
-    return open_plugin(scheme, {std::string(uri), std::string(path), std::move(options).value(), virtual_clock});
-  if (scheme != "soft")
-    return Error{Errc::unknown_device, fmt::format("device URI '{}': no device '{}:'; there are soft:, cosim: and xrt:", uri, scheme)};
-  if (!path.empty())
-    return Error{Errc::bad_uri, fmt::format("device URI '{}': soft: takes no path, but has '{}'", uri, path)};
-  return open_soft(uri, std::move(options).value());
+  auto parsed = parse_uri(uri);
+  if (!parsed) return parsed.error();
+  ParsedUri& u = parsed.value();
+  if (u.scheme == "cosim" || u.scheme == "xrt") return open_plugin(u.scheme, {std::string(uri), u.path, std::move(u.options), virtual_clock});
+  if (u.scheme != "soft")
+    return Error{Errc::unknown_device, fmt::format("device URI '{}': no device '{}:'; there are soft:, cosim: and xrt:", uri, u.scheme)};
+  if (!u.path.empty())
+    return Error{Errc::bad_uri, fmt::format("device URI '{}': soft: takes no path, but has '{}'", uri, u.path)};
+  return open_soft(uri, std::move(u.options));
 }
 
 }  // namespace tidemill::device

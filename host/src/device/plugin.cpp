@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "device/uri.hpp"
 #include "fmt/format.h"
 
 namespace tidemill::device {
@@ -33,9 +34,8 @@ std::vector<std::string> places(const std::string& file) {
   return all;
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Backend>> open_plugin(std::string_view scheme, const PluginRequest& request) {
+/// A function of libtidemill-<scheme>.so; `who` asks for it.
+Result<void*> function_of(std::string_view scheme, const char* name, const std::string& who) {
   const std::string file = fmt::format("libtidemill-{}.so", scheme);
   std::string why;
   for (const std::string& place : places(file)) {
@@ -45,13 +45,42 @@ Result<std::unique_ptr<Backend>> open_plugin(std::string_view scheme, const Plug
       if (why.empty() || std::filesystem::exists(place)) why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps it for each thread
       continue;
     }
-    const auto open = reinterpret_cast<OpenDevice>(dlsym(library, "tidemill_open_device"));
-    if (open == nullptr) return Error{Errc::device_failed, fmt::format("{} is no device of this runtime: it has no tidemill_open_device", place)};
-    const std::unique_ptr<Result<std::unique_ptr<Backend>>> opened(open(request));
-    return std::move(*opened);
+    void* const found = dlsym(library, name);
+    if (found == nullptr) return Error{Errc::device_failed, fmt::format("{} is no device of this runtime: it has no {}", place, name)};
+    return found;
   }
-  return Error{Errc::unknown_device, fmt::format("device URI '{}': {} cannot be loaded: {}. Install it, or name its folder in TIDEMILL_PLUGINS",
-                                                 request.uri, file, why)};
+  return Error{Errc::unknown_device, fmt::format("{}: {} cannot be loaded: {}. Install it, or name its folder in TIDEMILL_PLUGINS", who, file, why)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_plugin(std::string_view scheme, const PluginRequest& request) {
+  const auto open = function_of(scheme, "tidemill_open_device", fmt::format("device URI '{}'", request.uri));
+  if (!open) return open.error();
+  const std::unique_ptr<Result<std::unique_ptr<Backend>>> opened(reinterpret_cast<OpenDevice>(open.value())(request));
+  return std::move(*opened);
+}
+
+Result<std::unique_ptr<Card>> open_card(std::string_view uri) {
+  const auto parsed = parse_uri(uri);
+  if (!parsed) return parsed.error();
+  const ParsedUri& u = parsed.value();
+  if (u.scheme == "soft")
+    return Error{Errc::unknown_device, fmt::format("device URI '{}': soft: is the engine in this process, it has no registers; name a card (xrt:0) or cosim:", uri)};
+  if (u.scheme != "cosim" && u.scheme != "xrt")
+    return Error{Errc::unknown_device, fmt::format("device URI '{}': no card '{}:'; there are cosim: and xrt:", uri, u.scheme)};
+  const auto open = function_of(u.scheme, "tidemill_open_card", fmt::format("device URI '{}'", uri));
+  if (!open) return open.error();
+  const std::unique_ptr<Result<std::unique_ptr<Card>>> opened(
+      reinterpret_cast<OpenCard>(open.value())({std::string(uri), u.path, u.options, true}));
+  return std::move(*opened);
+}
+
+Result<std::vector<CardEntry>> list_cards() {
+  const auto list = function_of("xrt", "tidemill_list_cards", "cards");
+  if (!list) return list.error();
+  const std::unique_ptr<Result<std::vector<CardEntry>>> listed(reinterpret_cast<ListCards>(list.value())());
+  return std::move(*listed);
 }
 
 }  // namespace tidemill::device

@@ -11,7 +11,9 @@ Result<Device> Device::open(std::string_view uri, DeviceOptions options) {
   if (!options.clock) options.clock = std::make_shared<SteadyClock>();
   auto backend = device::open_backend(uri, options.clock->is_virtual());
   if (!backend) return backend.error();
-  return Device(detail::DeviceState::open(std::move(backend).value(), std::move(options)));
+  auto publisher = detail::Publisher::from_environment();
+  if (!publisher) return publisher.error();
+  return Device(detail::DeviceState::open(std::move(backend).value(), std::move(options), std::move(publisher).value()));
 }
 
 Device::~Device() = default;
@@ -22,6 +24,7 @@ void Device::wait(Nanoseconds timeout) {
   if (!state_->own_thread()) state_->wait(timeout);
 }
 uint64_t Device::counter(std::string_view name) const { return state_->backend().counter(name); }
+std::string Device::metrics() const { return state_->metrics(); }
 int Device::event_fd() const { return state_->event_fd(); }
 
 Result<Port> Device::open_port(unsigned number, std::unique_ptr<Wire> wire, PortOptions options) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device_state.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "fmt/format.h"
+#include "metrics/metrics.hpp"
 #include "runtime/in_callback.hpp"
 #include "runtime/waiter.hpp"
 
@@ -35,13 +38,15 @@ DropCause drop_cause(abi::Cause cause) {
 
 }  // namespace
 
-DeviceState::DeviceState(std::unique_ptr<device::Backend> backend, DeviceOptions options)
+DeviceState::DeviceState(std::unique_ptr<device::Backend> backend, DeviceOptions options,
+                         std::unique_ptr<Publisher> publisher)
     : backend_(std::move(backend)),
       options_(std::move(options)),
       capabilities_(backend_->capabilities()),
       tick_ns_(capabilities_.tick_ns),
       start_(options_.clock->now()),
-      slots_(capabilities_.slots, capabilities_.banks) {
+      slots_(capabilities_.slots, capabilities_.banks),
+      publisher_(std::move(publisher)) {
   backend_->attach(*this);
   for (uint32_t lane = capabilities_.lanes; lane-- > 0;) free_lanes_.push_back(lane);
   cached_now_.store(options_.clock->now().count());
@@ -49,8 +54,9 @@ DeviceState::DeviceState(std::unique_ptr<device::Backend> backend, DeviceOptions
 
 DeviceState::~DeviceState() = default;
 
-std::shared_ptr<DeviceState> DeviceState::open(std::unique_ptr<device::Backend> backend, DeviceOptions options) {
-  const auto state = std::make_shared<DeviceState>(std::move(backend), std::move(options));
+std::shared_ptr<DeviceState> DeviceState::open(std::unique_ptr<device::Backend> backend, DeviceOptions options,
+                                               std::unique_ptr<Publisher> publisher) {
+  const auto state = std::make_shared<DeviceState>(std::move(backend), std::move(options), std::move(publisher));
   if (state->own_thread()) state->thread_ = std::thread([device = state.get()] { device->run(); });
   return {state.get(), [state](DeviceState*) { state->stop(); }};
 }
@@ -75,6 +81,30 @@ DeviceInfo DeviceState::info() const {
           .banks = capabilities_.banks,
           .lanes = capabilities_.lanes,
           .tick = Nanoseconds(tick_ns_)};
+}
+
+std::string DeviceState::metrics() {
+  const Pause pause(*this);
+  return gather_metrics();
+}
+
+std::string DeviceState::gather_metrics() {
+  metrics::Metrics m;
+  m.gauge("tidemill_device_info", "Always 1; the labels say what it is.",
+          {{"kind", backend_->kind()},
+           {"abi", fmt::format("{}.{}", abi::kVersionMajor, abi::kVersionMinor)},
+           {"banks", std::to_string(capabilities_.banks)},
+           {"pid", std::to_string(getpid())}},
+          1);
+  m.gauge("tidemill_device_slots", "Sends that may be outstanding at a time.", {}, capabilities_.slots);
+  if (const auto counters = backend_->card_counters()) metrics::add_card(m, *counters);
+  for (const auto& port : ports_)
+    if (port) metrics::add_port(m, port->number(), port->stats());
+  for (const auto& port : ports_) {
+    if (!port) continue;
+    for (const AgentStats& agent : agent_stats(*port)) metrics::add_agent(m, port->number(), agent);
+  }
+  return m.exposition();
 }
 
 Nanoseconds DeviceState::now() const {
@@ -139,6 +169,7 @@ std::size_t DeviceState::poll(std::size_t budget) {
   }
   const std::size_t ran = callbacks_ - before;
   // Asked here, where ports and wires are ours; wait() only sleeps.
+  if (publisher_ && publisher_->due_in() == Nanoseconds(0)) publisher_->publish(gather_metrics());
   const Nanoseconds idle = ran < budget && !busy ? until_next_event() : Nanoseconds(0);
   idle_until_.store((options_.clock->now() + idle).count(), std::memory_order_relaxed);
   if (sleeper_.exposed()) sleeper_.arm(idle);
@@ -338,6 +369,7 @@ Nanoseconds DeviceState::until_next_event() const {
   for (const auto& agent : transferring_)
     next = std::min(next, std::max(agent->transfers()->due() - now, Nanoseconds(0)));
   if (const auto look = backend_->look_within()) next = std::min(next, *look);
+  if (publisher_ && !options_.clock->is_virtual()) next = std::min(next, publisher_->due_in());
   // Timers matter only while a send waits for one.
   if (any_outstanding()) {
     const uint32_t tick = tick_at(now), wake = backend_->wake(tick);

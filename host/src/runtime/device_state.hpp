@@ -18,6 +18,7 @@
 #include "runtime/agent_state.hpp"
 #include "runtime/in_callback.hpp"
 #include "runtime/port_state.hpp"
+#include "runtime/publisher.hpp"
 #include "runtime/sleeper.hpp"
 #include "runtime/slot_table.hpp"
 #include "tidemill/device.hpp"
@@ -26,17 +27,20 @@ namespace tidemill::detail {
 
 class DeviceState final : public device::BackendSink, public std::enable_shared_from_this<DeviceState> {
  public:
-  DeviceState(std::unique_ptr<device::Backend> backend, DeviceOptions options);
+  DeviceState(std::unique_ptr<device::Backend> backend, DeviceOptions options, std::unique_ptr<Publisher> publisher);
   ~DeviceState();
   /// A device with its thread, if it has one. What the application holds are copies of this handle: whoever drops the
   /// last one waits until the thread has ended, unless it is that thread, in a callback. shared_from_this() is no handle.
-  static std::shared_ptr<DeviceState> open(std::unique_ptr<device::Backend> backend, DeviceOptions options);
+  static std::shared_ptr<DeviceState> open(std::unique_ptr<device::Backend> backend, DeviceOptions options,
+                                           std::unique_ptr<Publisher> publisher = nullptr);
 
   DeviceInfo info() const;
   Result<std::shared_ptr<PortState>> open_port(unsigned number, std::unique_ptr<Wire> wire, PortOptions options);
   void close_port(PortState& port);
   Result<std::shared_ptr<AgentState>> register_agent(const std::shared_ptr<PortState>& port, Registration r);
   std::vector<AgentStats> agent_stats(const PortState& port) const;
+  /// Device::metrics().
+  std::string metrics();
 
   // --- making progress
   std::size_t poll(std::size_t budget);
@@ -97,6 +101,8 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
     std::atomic_flag* flag_;
   };
 
+  /// For whoever makes progress.
+  std::string gather_metrics();
   void run();
   void stop();
   void feed_reports(uint32_t tick);
@@ -153,6 +159,7 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   std::vector<Parked> quarantine_;  ///< Slots whose cancelled descriptor still stands in its lane.
   std::atomic<int64_t> cached_now_{0};
   std::atomic<int64_t> idle_until_{0};  ///< When the next pass has something to do for sure.
+  const std::unique_ptr<Publisher> publisher_;  ///< None by default.
   std::size_t callbacks_ = 0;
   bool failing_ = false;  ///< The device has said so, the agents do not know yet.
   bool failed_ = false;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Reads back what a device has published, and shows metrics to people and programs.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "metrics/metrics.hpp"
+#include "tidemill/error.hpp"
+
+namespace tidemill::device_tool {
+
+/// Metrics out of their text exposition; an error names the line.
+Result<metrics::Metrics> parse_exposition(const std::string& text);
+/// The file of a process that has TIDEMILL_METRICS set. An error says why there is none.
+Result<metrics::Metrics> read_published(const std::string& path);
+
+/// By name; what has labels as a list of {labels, value}.
+nlohmann::json to_json(const metrics::Metrics& m);
+/// All that is not 0, for people.
+std::string to_table(const metrics::Metrics& m);
+
+}  // namespace tidemill::device_tool
