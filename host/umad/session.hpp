@@ -6,6 +6,7 @@
 ///   TIDEMILL_WIRE    ibsim: (by default), a node of a fabric that ibsim simulates; IBSIM_SOCKNAME and SIM_HOST say
 ///   which TIDEMILL_TRACE   a prefix: at the end <prefix>.json (timeline) and <prefix>.pcapng (every MAD) are written
 ///   TIDEMILL_STATS   a file: at the end the counts of the port and its agents as JSON
+///   TIDEMILL_METRICS a file: once a second everything counted (Device::metrics())
 ///
 /// Threads: any.
 #pragma once
