@@ -89,7 +89,7 @@ int list(const Settings& s) {
   const auto cards = device::list_cards();
   if (!cards) {
     if (cards.code() != Errc::unknown_device) return complain(cards.error());
-    fmt::print(stderr, "tidemill: no cards can be listed: {}\n", cards.error().message);
+    fmt::print(stderr, "tidemill: {}; cards need XRT (Debian: libxrt1)\n", cards.error().message);
     return kFailure;
   }
   if (!s.json_file.empty()) {

@@ -8,6 +8,7 @@
 ///   TIDEMILL_TRACE   a prefix: at the end <prefix>.json (timeline) and <prefix>.pcapng (every MAD) are written
 ///
 ///   TIDEMILL_STATS   a file: at the end the counts of the port and its agents as JSON
+///   TIDEMILL_METRICS a file: once a second everything counted (Device::metrics())
 ///
 /// Threads: any.
 #pragma once

@@ -77,7 +77,7 @@ Result<std::unique_ptr<Card>> open_card(std::string_view uri) {
 }
 
 Result<std::vector<CardEntry>> list_cards() {
-  const auto list = function_of("xrt", "tidemill_list_cards", "cards");
+  const auto list = function_of("xrt", "tidemill_list_cards", "the cards of this machine");
   if (!list) return list.error();
   const std::unique_ptr<Result<std::vector<CardEntry>>> listed(reinterpret_cast<ListCards>(list.value())());
   return std::move(*listed);
