@@ -73,7 +73,10 @@ TEST(Exposition, EscapesLabels) {
 }
 
 TEST(Exposition, IsTakenByPromtool) {
-  if (shell("promtool --version 2>&1").status != 0) GTEST_SKIP() << "promtool is not installed (Debian: prometheus)";
+  if (shell("promtool --version 2>&1").status != 0) {
+    ASSERT_EQ(std::getenv("TIDEMILL_CI"), nullptr) << "promtool is missing (Debian: prometheus)";
+    GTEST_SKIP() << "promtool is not installed (Debian: prometheus)";
+  }
   const std::string file = ::testing::TempDir() + "/tidemill_" + std::to_string(getpid()) + ".prom";
   std::ofstream(file) << everything().exposition();
   const Outcome o = shell("promtool check metrics < " + file + " 2>&1");
