@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files.hpp"
 
-#include <unistd.h>
-
-#include <atomic>
 #include <map>
 #include <shared_mutex>
+
+#include "per_process.hpp"
 
 namespace tidemill::umad {
 namespace {
 
-/// Never destroyed: threads of the program may come here until the very end.
 struct Files {
   std::shared_mutex mutex;
   std::map<int, std::shared_ptr<PortFile>> by_fd;
-  pid_t owner = ::getpid();
 };
 
 /// A forked child has none: those of its parent end with threads that it does not have, and are left as they are.
 Files& files() {
-  static std::atomic<Files*> current{new Files};
-  Files* f = current.load();
-  if (f->owner == ::getpid()) return *f;
-  auto* const own = new Files;
-  if (current.compare_exchange_strong(f, own)) return *own;
-  delete own;
-  return *f;
+  static auto* const of = new PerProcess<Files>;
+  return of->get();
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ int PortFile::add_agent(Session& session, const AgentRequest& request) {
     for (int i = 0; i < UMAD_CA_MAX_AGENTS && number < 0; ++i)
       if (!agents_[i]) number = i;
     if (number < 0) return -ENOMEM;
-    agents_[number] = std::make_unique<UserAgent>();
+    agents_[number] = std::make_shared<UserAgent>();
   }
   const std::weak_ptr<PortFile> file = weak_from_this();
   Registration r;
@@ -157,7 +157,8 @@ int PortFile::send(int number, const ib_user_mad& header, std::span<const std::b
   if (number < 0 || number >= UMAD_CA_MAX_AGENTS || !agents_[number] || agents_[number]->leaving ||
       !agents_[number]->agent)
     return -EINVAL;
-  UserAgent& agent = *agents_[number];
+  const std::shared_ptr<UserAgent> held = agents_[number];  // no other takes its place unseen
+  UserAgent& agent = *held;
   const bool message = active && agent.rmpp;
   if (message && (!sendable(view) || mad.size() < rmpp::data_offset(view.mgmt_class()))) return -EINVAL;
   if (!message && mad.size() > kMadBytes) return -EINVAL;
@@ -194,7 +195,7 @@ int PortFile::send(int number, const ib_user_mad& header, std::span<const std::b
     lock.unlock();
     std::this_thread::sleep_for(std::chrono::microseconds(200));
     lock.lock();
-    if (agents_[number].get() != &agent) return -EINVAL;
+    if (agents_[number] != held) return -EINVAL;
   }
 }
 

@@ -79,7 +79,7 @@ class PortFile : public std::enable_shared_from_this<PortFile> {
 
   const int event_;
   mutable std::mutex mutex_;
-  std::array<std::unique_ptr<UserAgent>, UMAD_CA_MAX_AGENTS> agents_;
+  std::array<std::shared_ptr<UserAgent>, UMAD_CA_MAX_AGENTS> agents_;
   std::deque<Item> queue_;
   uint64_t overflowed_ = 0;
   bool gone_ = false;

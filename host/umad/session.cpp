@@ -3,13 +3,16 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 
 #include "big_endian.hpp"
 #include "environment.hpp"
 #include "fmt/format.h"
 #include "issm_file.hpp"
+#include "per_process.hpp"
 #include "stats_file.hpp"
 
 namespace tidemill::umad {
@@ -33,23 +36,22 @@ Result<Adapter> describe_adapter(const Ibsim& ibsim) {
   return a;
 }
 
-/// Outlives every static of the program: its threads may still call.
+/// A child's place on the fabric is its own, as its threads are.
 struct Process {
   std::mutex mutex;
   std::unique_ptr<Session> session;
-  pid_t pid = 0;
   bool failed = false;
 };
 
 Process& process() {
-  static auto* const p = new Process;
-  return *p;
+  static auto* const of = new PerProcess<Process>;
+  return of->get();
 }
 
 void close_at_exit() {
   Process& p = process();
   const std::lock_guard lock(p.mutex);
-  if (p.pid == ::getpid()) p.session.reset();
+  p.session.reset();
   p.failed = true;
 }
 
@@ -58,14 +60,8 @@ void close_at_exit() {
 Session* Session::get() {
   Process& p = process();
   const std::lock_guard lock(p.mutex);
-  if (p.pid != ::getpid()) {
-    // A child has none of its parent's threads, and the parent's place on the fabric is not its own: both stay the
-    // parent's.
-    [[maybe_unused]] const Session* const parents = p.session.release();
-    if (p.pid == 0 && std::atexit(close_at_exit) != 0) return nullptr;
-    p.pid = ::getpid();
-    p.failed = false;
-  }
+  static std::atomic<bool> closes{false};  // a child has what its parent registered
+  if (!closes.exchange(true) && std::atexit(close_at_exit) != 0) return nullptr;
   if (!p.session && !p.failed) {
     auto opened = Session::open();
     if (opened.ok()) {

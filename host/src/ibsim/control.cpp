@@ -91,6 +91,9 @@ Error ControlSocket::exchange(Request what, Control& c) {
   c.magic = Control::kMagic;
   c.client = client_;
   c.type = static_cast<uint32_t>(what);
+  // The answer to a question that was given up may have come since.
+  for (Control late; ::recv(socket_.get(), &late, sizeof late, MSG_DONTWAIT) >= 0;) {
+  }
   if (::send(socket_.get(), &c, sizeof c, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof c))
     return {Errc::device_failed, "ibsim does not take a question: " + why()};
   iovec io{.iov_base = &c, .iov_len = sizeof c};
