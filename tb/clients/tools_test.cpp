@@ -179,5 +179,18 @@ TEST_F(Tools, AFabricComesUpThroughTheCoSimulatedCard) {
 }
 #endif
 
+#ifdef TEST_XCLBIN
+TEST_F(Tools, AFabricComesUpThroughXrtsEmulation) {
+  NEEDS("ibsim", "opensm", "ibnetdiscover");
+  start_ibsim(two_switches());
+  start_opensm("xrt:0?xclbin=" TEST_XCLBIN, 120s);
+  EXPECT_EQ(links_of(run("Hca2", {"ibnetdiscover"}).output).size(), 6u);
+  const auto stats = stop_opensm();
+  EXPECT_EQ(stats["device"], "xrt");
+  EXPECT_GT(stats["port"]["matched"], 50);
+  EXPECT_TRUE(stats["port"]["dropped"].empty()) << stats;
+}
+#endif
+
 }  // namespace
 }  // namespace tidemill::test

@@ -2,6 +2,7 @@
 /// The verbs over XRT: its cards, of which a test machine has none, and its emulation of one.
 #include <gmock/gmock.h>
 
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "tb/device/shell.hpp"
@@ -42,6 +43,18 @@ TEST(XrtDevice, IsProgrammed) {
   const Outcome o = device("program " TEST_XCLBIN);
   EXPECT_EQ(o.status, 0) << o.output;
   EXPECT_THAT(o.output, AllOf(HasSubstr("tidemill_emulation_shell_1_0"), HasSubstr("xclbin uuid")));
+}
+
+TEST(XrtDevice, TwoProcessesHaveADeviceEach) {
+  const auto traffic = [] {
+    return shell("'" TIDEMILL_TOOL "' demo --transactions 500 " + kEmulated + " 2>&1");
+  };
+  auto other = std::async(std::launch::async, traffic);
+  const Outcome mine = traffic(), its = other.get();
+  for (const Outcome& o : {mine, its}) {
+    EXPECT_EQ(o.status, 0) << o.output;
+    EXPECT_THAT(o.output, HasSubstr("accepted 500 = completed 500"));
+  }
 }
 
 TEST(XrtDevice, RefusesAnXclbinOfAnotherPlatform) {
