@@ -96,6 +96,19 @@ TEST_P(Cancel, OfAnEndedOrForeignSendIsRefused) {
   EXPECT_EQ(agent.cancel(*id), Errc::ok);
 }
 
+TEST_P(Cancel, IsNotTooLateForWhatItsOwnCommandEnded) {
+  Log log;
+  Agent agent = register_agent(log.registration());
+  const Mad mad = request();
+  const unsigned many = GetParam().uri.starts_with("soft:") ? 3000 : 50;
+  for (unsigned i = 0; i < many; ++i) {
+    const auto id = agent.send(to_peer(mad, 10s));
+    ASSERT_TRUE(id.ok()) << id.error().message;
+    ASSERT_EQ(agent.cancel(id.value()), Errc::ok) << "of send " << i << ", which nobody answers";
+    ASSERT_TRUE(settle_until([&] { return log.count(SendStatus::flushed) == i + 1; }));
+  }
+}
+
 TEST_P(Cancel, FromACallbackWorks) {
   Agent agent;
   std::vector<SendId> ids;

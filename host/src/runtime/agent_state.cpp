@@ -139,7 +139,7 @@ Errc AgentState::post_one(const SendRequest& r, Waiter* waiter, bool segment, Se
   record.lane = kind;
   record.timeout_ns = pace.timeout.count();
   if (expects) slots.hold_tid(record, tid);
-  record.state.store(generation | SendRecord::kLive, std::memory_order_release);
+  record.begin(generation);
   id = {static_cast<uint16_t>(slot), generation};
 
   if (ticks.deadline != 0) {

@@ -275,7 +275,7 @@ void DeviceState::finish_send(const abi::Completion& c) {
   if (!record.names(c.generation())) return;
   AgentState& agent = *record.agent.load(std::memory_order_relaxed);
   Waiter* const waiter = record.waiter;
-  const bool cancelled = record.end(c.generation());
+  const bool cancelled = record.end(c.generation(), c.status() == abi::Status::flushed);
   const SendCompletion done{.id = {c.slot(), c.generation()},
                             .status = cancelled ? SendStatus::flushed : static_cast<SendStatus>(c.status()),
                             .tries = c.tries(),

@@ -39,6 +39,7 @@ struct alignas(64) SendRecord {
   static constexpr uint32_t kLive = 0x10000;       ///< Accepted, not completed.
   static constexpr uint32_t kCancelled = 0x20000;  ///< cancel() has returned, or is about to.
   static constexpr uint32_t kAnswered = 0x40000;   ///< Its receive callback has begun.
+  static constexpr uint32_t kWasFlushed = 0x80000;  ///< So the send before it ended, of one generation less.
   static constexpr uint16_t generation_of(uint32_t state) { return static_cast<uint16_t>(state); }
 
   bool names(uint16_t generation) const {
@@ -52,11 +53,16 @@ struct alignas(64) SendRecord {
     while ((seen & (kLive | 0xffffu)) == (kLive | generation) && (seen & kAnswered) == 0) {
       if (state.compare_exchange_weak(seen, seen | kCancelled, std::memory_order_acq_rel)) return true;
     }
-    return false;
+    // The device may have been quicker with the cancel's own command: that is as good.
+    return (seen & kWasFlushed) != 0 && generation_of(seen) == static_cast<uint16_t>(generation + 1u);
+  }
+  void begin(uint16_t generation) {
+    const uint32_t before = state.load(std::memory_order_relaxed) & kWasFlushed;
+    state.store(before | kLive | generation, std::memory_order_release);
   }
   /// Ends the use of the slot; true if it was cancelled before.
-  bool end(uint16_t generation) {
-    const auto next = static_cast<uint16_t>(generation + 1u);
+  bool end(uint16_t generation, bool flushed) {
+    const uint32_t next = static_cast<uint16_t>(generation + 1u) | (flushed ? kWasFlushed : 0u);
     return (state.exchange(next, std::memory_order_acq_rel) & kCancelled) != 0;
   }
 };
