@@ -262,13 +262,14 @@ int stats(const Settings& s) {
     return device_tool::parse_exposition(load.value()->metrics());
   }();
   if (!m) return complain(m.error());
+  const int status = m->sum("tidemill_card_failure") == 0 ? kSuccess : kFailure;
   if (s.prometheus) {
     fmt::print(machine_output(), "{}", m->exposition());
     std::fflush(machine_output());
   }
-  if (!s.json_file.empty()) return print_json(s, device_tool::to_json(*m), kSuccess);
+  if (!s.json_file.empty()) return print_json(s, device_tool::to_json(*m), status);
   if (!s.prometheus) fmt::print("{}", device_tool::to_table(*m));
-  return m->sum("tidemill_card_failure") == 0 ? kSuccess : kFailure;
+  return status;
 }
 
 const char* word(Outcome o) {

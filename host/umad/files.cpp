@@ -37,6 +37,13 @@ std::shared_ptr<PortFile> find_file(int fd) {
   return found == all.by_fd.end() ? nullptr : found->second;
 }
 
+void drop_files() {
+  Files& all = files();
+  std::map<int, std::shared_ptr<PortFile>> open;
+  const std::unique_lock lock(all.mutex);
+  open.swap(all.by_fd);
+}
+
 std::shared_ptr<PortFile> take_file(int fd) {
   Files& all = files();
   const std::unique_lock lock(all.mutex);

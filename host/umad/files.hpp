@@ -11,5 +11,7 @@ int add_file(std::shared_ptr<PortFile> file);
 /// Null if no port has this descriptor.
 std::shared_ptr<PortFile> find_file(int fd);
 std::shared_ptr<PortFile> take_file(int fd);
+/// At the end of the process.
+void drop_files();
 
 }  // namespace tidemill::umad

@@ -10,6 +10,7 @@
 
 #include "big_endian.hpp"
 #include "environment.hpp"
+#include "files.hpp"
 #include "fmt/format.h"
 #include "issm_file.hpp"
 #include "per_process.hpp"
@@ -53,6 +54,7 @@ void close_at_exit() {
   const std::lock_guard lock(p.mutex);
   p.session.reset();
   p.failed = true;
+  drop_files();  // their agents hold the device
 }
 
 }  // namespace

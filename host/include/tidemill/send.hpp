@@ -23,10 +23,10 @@ struct SendId {
   bool operator==(const SendId&) const = default;
 };
 
-/// How long a try waits for its response, and how often it is tried.
 /// The device counts the tries of a send in eight bits.
 inline constexpr unsigned kMaxRetries = 254;
 
+/// How long a try waits for its response, and how often it is tried.
 struct Pace {
   /// Of one try, from the moment it has left. 0 expects no response: the send completes when it has left.
   Nanoseconds timeout{0};

@@ -52,7 +52,9 @@ DeviceState::DeviceState(std::unique_ptr<device::Backend> backend, DeviceOptions
   cached_now_.store(options_.clock->now().count());
 }
 
-DeviceState::~DeviceState() = default;
+DeviceState::~DeviceState() {
+  *thread_outlives_ = true;
+}
 
 std::shared_ptr<DeviceState> DeviceState::open(std::unique_ptr<device::Backend> backend, DeviceOptions options,
                                                std::unique_ptr<Publisher> publisher) {
@@ -62,15 +64,14 @@ std::shared_ptr<DeviceState> DeviceState::open(std::unique_ptr<device::Backend> 
 }
 
 void DeviceState::stop() {
-  stop_.store(true);
-  kick();
   if (!thread_.joinable()) return;
   if (thread_.get_id() == std::this_thread::get_id()) {
-    *thread_outlives_ = true;
-    thread_.detach();
-  } else {
-    thread_.join();
+    thread_.detach();  // goes on while agents end; the last of them takes the device with it
+    return;
   }
+  stop_.store(true);
+  kick();
+  thread_.join();
 }
 
 DeviceInfo DeviceState::info() const {
