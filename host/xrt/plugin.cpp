@@ -6,10 +6,10 @@
 #include <experimental/xrt_system.h>
 
 #include <charconv>
-#include <cstdlib>
 #include <random>
 
 #include "device/card_device.hpp"
+#include "environment.hpp"
 #include "fmt/format.h"
 #include "xrt/emulation_environment.hpp"
 #include "xrt/xrt_card.hpp"
@@ -58,8 +58,7 @@ Result<Chosen> choose(const PluginRequest& request) {
   if (!request.path.empty()) chosen.which = request.path;
   if (!names_a_card(chosen.which))
     return bad(fmt::format("'{}' is neither the index of a card nor its BDF (0000:3b:00.1)", chosen.which));
-  // No thread of ours changes it. NOLINTNEXTLINE(concurrency-mt-unsafe)
-  if (const char* const file = std::getenv("TIDEMILL_XCLBIN")) chosen.xclbin = file;
+  chosen.xclbin = tidemill::environment("TIDEMILL_XCLBIN");
   for (const auto& [name, value] : request.options) {
     uint64_t number = 0;
     if (name == "xclbin") {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 
+#include "environment.hpp"
 #include "fmt/format.h"
 
 namespace tidemill::detail {
@@ -18,9 +18,8 @@ constexpr std::chrono::seconds kInterval{1};
 }  // namespace
 
 Result<std::unique_ptr<Publisher>> Publisher::from_environment() {
-  const char* const path =
-      std::getenv("TIDEMILL_METRICS");  // NOLINT(concurrency-mt-unsafe): no thread of ours changes it
-  if (path == nullptr || *path == '\0') return std::unique_ptr<Publisher>();
+  const std::string path = environment("TIDEMILL_METRICS");
+  if (path.empty()) return std::unique_ptr<Publisher>();
   std::unique_ptr<Publisher> publisher(new Publisher(path));
   if (!publisher->write(""))
     return Error{Errc::file_failed,
