@@ -63,6 +63,8 @@ Verdict each_bank(EngineRig& rig, Test&& test) {
     banks += fmt::format("{}{}", banks.empty() ? "" : ", ", bank);
     if (first.empty()) first = *wrong;
   }
+  // The card may fail between two tests, and then not all banks were tried.
+  if (first.empty() && !rig.failure().empty()) return rig.failure();
   if (first.empty()) return std::nullopt;
   return fmt::format("bank{} {}{}: {}", failed == 1 ? "" : "s", banks,
                      failed == rig.banks() && failed > 1 ? " (all)" : "", first);
