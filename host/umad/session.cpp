@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -62,14 +61,13 @@ void close_at_exit() {
 Session* Session::get() {
   Process& p = process();
   const std::lock_guard lock(p.mutex);
-  static std::atomic<bool> closes{false};  // a child has what its parent registered
-  if (!closes.exchange(true) && std::atexit(close_at_exit) != 0) return nullptr;
   if (!p.session && !p.failed) {
     auto opened = Session::open();
-    if (opened.ok()) {
+    // After opening: what the device has loaded, XRT above all, registers its own end, and must not end before ours.
+    if (opened.ok() && std::atexit(close_at_exit) == 0) {
       p.session = std::move(opened).value();
     } else {
-      fmt::print(stderr, "tidemill: {}\n", opened.error().message);
+      fmt::print(stderr, "tidemill: {}\n", opened.ok() ? "no room to register the end" : opened.error().message);
       p.failed = true;
     }
   }
