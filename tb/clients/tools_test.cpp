@@ -188,7 +188,8 @@ TEST_F(Tools, AFabricComesUpThroughXrtsEmulation) {
   const auto stats = stop_opensm();
   EXPECT_EQ(stats["device"], "xrt");
   EXPECT_GT(stats["port"]["matched"], 50);
-  EXPECT_TRUE(stats["port"]["dropped"].empty()) << stats;
+  // A trap may come when opensm has not registered for it yet, or no more; nothing else may be dropped.
+  for (const auto& [cause, count] : stats["port"]["dropped"].items()) EXPECT_EQ(cause, "no agent") << count << stats;
 }
 #endif
 
