@@ -59,7 +59,8 @@ class Port {
   Port() = default;
   Port(Port&&) noexcept = default;
   Port& operator=(Port&& other) noexcept;
-  /// Closes: agents that are still registered are flushed and refuse everything from then on. Not from a callback.
+  /// Closes: agents that are still registered are flushed and refuse everything from then on. In a
+  /// callback it does not wait: agents, and with the last of them the wire, go soon after it.
   ~Port();
 
   explicit operator bool() const { return state_ != nullptr; }
@@ -77,7 +78,8 @@ class Port {
 };
 
 /// The device ends with the last of its handles (Device, Port, Agent): with Progress::thread, dropping that waits until
-/// the device's thread has ended, so that nothing of the device runs on. Only in a callback it ends soon after.
+/// the device's thread has ended, with Progress::poll until its agents have: nothing of the device runs on. Only in a
+/// callback it ends soon after.
 class Device {
  public:
   /// `soft:` runs the engine in this process; options as `soft:?banks=2`.

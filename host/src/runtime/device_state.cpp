@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "fmt/format.h"
 #include "metrics/metrics.hpp"
@@ -64,7 +65,14 @@ std::shared_ptr<DeviceState> DeviceState::open(std::unique_ptr<device::Backend> 
 }
 
 void DeviceState::stop() {
-  if (!thread_.joinable()) return;
+  if (!own_thread()) {
+    // In a callback the poll() around it sees to the agents.
+    if (in_callback())
+      abandoned_ = true;
+    else
+      end_agents();
+    return;
+  }
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();  // goes on while agents end; the last of them takes the device with it
     return;
@@ -72,6 +80,19 @@ void DeviceState::stop() {
   stop_.store(true);
   kick();
   thread_.join();
+  stop_.store(false);
+  // The thread may have ended with agents that were told to close, without a wait, in its last callbacks.
+  end_agents();
+}
+
+bool DeviceState::has_agents() const {
+  const std::shared_lock lock(registry_mutex_);
+  return !agents_.empty();
+}
+
+void DeviceState::end_agents() {
+  while (has_agents())
+    if (poll(256) == 0) wait(kForever);
 }
 
 DeviceInfo DeviceState::info() const {
@@ -175,6 +196,7 @@ std::size_t DeviceState::poll(std::size_t budget) {
   idle_until_.store((options_.clock->now() + idle).count(), std::memory_order_relaxed);
   if (sleeper_.exposed()) sleeper_.arm(idle);
   progressing_.clear(std::memory_order_release);
+  if (std::exchange(abandoned_, false)) end_agents();
   return ran;
 }
 
@@ -192,8 +214,9 @@ void DeviceState::feed_reports(uint32_t tick) {
 void DeviceState::wait(Nanoseconds timeout) {
   if (options_.clock->is_virtual() && !own_thread()) return;
   const Nanoseconds idle = Nanoseconds(idle_until_.load(std::memory_order_relaxed)) - options_.clock->now();
-  sleeper_.sleep([this] { return backend_->pending() || closing_waiting_.load() || transfers_waiting_.load() || stop_.load(); },
-                 std::min(timeout, idle));
+  sleeper_.sleep(
+      [this] { return backend_->pending() || closing_waiting_.load() || transfers_waiting_.load() || stop_.load(); },
+      std::min(timeout, idle));
 }
 
 DeviceState::Pause::Pause(DeviceState& device) : flag_(device.in_callback() ? nullptr : &device.progressing_) {
@@ -425,7 +448,10 @@ Result<std::shared_ptr<PortState>> DeviceState::open_port(unsigned number, std::
     r.name = qp == Qp::smi ? "automatic responses, QP0" : "automatic responses, QP1";
     r.queue_depth = 64;
     auto agent = register_agent(port, std::move(r));
-    if (!agent) return agent.error();
+    if (!agent) {
+      close_port(*port);
+      return agent.error();
+    }
     const Pause pause(*this);
     port->set_internal_agent(qp, std::move(agent).value());
   }
@@ -435,12 +461,28 @@ Result<std::shared_ptr<PortState>> DeviceState::open_port(unsigned number, std::
 void DeviceState::close_port(PortState& port) {
   const auto agents = agents_of(port);
   for (const auto& agent : agents) agent->begin_close({});
-  if (in_callback()) return;  // its agents still end; the wire goes with the device
+  if (in_callback()) {
+    closing_ports_.push_back(&port);
+    return;
+  }
   for (const auto& agent : agents) agent->wait_until_closed();
   const Pause pause(*this);
+  drop_port(port);
+}
+
+void DeviceState::drop_port(PortState& port) {
+  std::erase_if(port_events_, [&](const auto& event) { return event.first == &port; });
   for (unsigned qp = 0; qp < 2; ++qp) port.take_internal_agent(qp);
   if (const int fd = port.wire().event_fd(); fd >= 0) sleeper_.unwatch(fd);
   ports_[port.number()].reset();
+}
+
+void DeviceState::drop_closed_ports() {
+  std::erase_if(closing_ports_, [this](PortState* port) {
+    if (!agents_of(*port).empty()) return false;
+    drop_port(*port);
+    return true;
+  });
 }
 
 Result<std::shared_ptr<AgentState>> DeviceState::register_agent(const std::shared_ptr<PortState>& port,
@@ -555,9 +597,12 @@ bool DeviceState::close_agents() {
     closed_.push_back(agent);
     return true;
   });
-  const InCallback guard(this);
-  for (const auto& agent : closed_) agent->finish_close();
+  {
+    const InCallback guard(this);
+    for (const auto& agent : closed_) agent->finish_close();
+  }
   closed_.clear();
+  if (!closing_ports_.empty()) drop_closed_ports();
   return moved;
 }
 

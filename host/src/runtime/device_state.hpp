@@ -105,6 +105,10 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   std::string gather_metrics();
   void run();
   void stop();
+  /// Agents that still end, and ports that wait for them.
+  bool has_agents() const;
+  /// Makes progress until the last agent has ended.
+  void end_agents();
   void feed_reports(uint32_t tick);
   std::size_t run_callbacks();
   void handle(const abi::Completion& c);
@@ -116,6 +120,8 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   void release_quarantine();
   bool step_transfers();
   bool close_agents();
+  void drop_closed_ports();
+  void drop_port(PortState& port);
   bool advance_virtual_time();
   bool any_outstanding() const;
   Nanoseconds until_next_event() const;
@@ -149,6 +155,7 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   /// early.
   std::vector<Report> reports_;
   std::vector<std::pair<PortState*, PortEvent>> port_events_;
+  std::vector<PortState*> closing_ports_;  ///< Closed in a callback: they go when their agents have ended.
   std::vector<abi::Completion> completions_, handling_;
   struct Parked {
     uint32_t slot;
@@ -161,7 +168,8 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   std::atomic<int64_t> idle_until_{0};  ///< When the next pass has something to do for sure.
   const std::unique_ptr<Publisher> publisher_;  ///< None by default.
   std::size_t callbacks_ = 0;
-  bool failing_ = false;  ///< The device has said so, the agents do not know yet.
+  bool abandoned_ = false;  ///< The last handle went inside a callback of an application that polls.
+  bool failing_ = false;    ///< The device has said so, the agents do not know yet.
   bool failed_ = false;
 
   std::mutex closing_mutex_;
