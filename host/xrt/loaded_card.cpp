@@ -64,8 +64,8 @@ Result<std::shared_ptr<LoadedCard>> LoadedCard::load(const std::string& which, c
     return failed(which, fmt::format("{}; XRT emulates no second one in this process: start the program again",
                                      found->second->why_gone()));
   }
-  if (auto prepared = file.emulation ? prepare_emulation() : prepare_cards(); !prepared) return prepared.error();
   try {
+    if (auto prepared = file.emulation ? prepare_emulation() : prepare_cards(); !prepared) return prepared.error();
     std::optional<KeepSignals> signals;
     if (file.emulation) signals.emplace();
     std::shared_ptr<LoadedCard> card(new LoadedCard);

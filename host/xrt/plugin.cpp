@@ -118,20 +118,30 @@ OpenedCard open_card(const PluginRequest& request) {
   c.options.virtual_clock = file.value().emulation;
   const auto card = load(c, file.value());
   if (!card) return card.error();
-  return std::unique_ptr<Card>(std::make_unique<xrt_card::XrtCard>(card.value(), c.options));
+  try {
+    return std::unique_ptr<Card>(std::make_unique<xrt_card::XrtCard>(card.value(), c.options));
+  } catch (const std::exception& e) {
+    return Error{Errc::device_failed, fmt::format("xrt:{}: the card cannot be used: {}", c.which, e.what())};
+  }
+}
+
+/// One card that does not answer is no reason to hide the others.
+CardEntry entry(unsigned index) {
+  try {
+    const xrt::device card(index);
+    return {.uri = "xrt:" + card.get_info<xrt::info::device::bdf>(),
+            .name = card.get_info<xrt::info::device::name>(),
+            .offline = card.get_info<xrt::info::device::offline>()};
+  } catch (const std::exception& e) {
+    return {.uri = fmt::format("xrt:{}", index), .name = fmt::format("XRT cannot open it: {}", e.what()), .offline = true};
+  }
 }
 
 Listed list() {
-  if (auto prepared = xrt_card::prepare_cards(); !prepared) return prepared.error();
   try {
+    if (auto prepared = xrt_card::prepare_cards(); !prepared) return prepared.error();
     std::vector<CardEntry> all;
-    const unsigned cards = xrt::system::enumerate_devices();
-    for (unsigned i = 0; i < cards; ++i) {
-      const xrt::device card(i);
-      all.push_back({.uri = "xrt:" + card.get_info<xrt::info::device::bdf>(),
-                     .name = card.get_info<xrt::info::device::name>(),
-                     .offline = card.get_info<xrt::info::device::offline>()});
-    }
+    for (unsigned i = 0; i < xrt::system::enumerate_devices(); ++i) all.push_back(entry(i));
     return all;
   } catch (const std::exception& e) {
     return Error{Errc::device_failed,

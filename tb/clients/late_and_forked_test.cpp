@@ -35,6 +35,11 @@ class LateIbsim {
     const std::lock_guard lock(mutex_);
     reply(kept_, from_, 0xaa);
   }
+  /// When the next question is there already.
+  void answer_the_first_late() {
+    const std::lock_guard lock(mutex_);
+    late_ = true;
+  }
 
  private:
   void reply(ibsim::Control c, const sockaddr_un& to, uint8_t marker) {
@@ -60,6 +65,7 @@ class LateIbsim {
         kept_ = c;
         from_ = from;
       } else {
+        if (std::exchange(late_, false)) reply(kept_, from_, 0xaa);
         reply(c, from, 0xbb);
       }
     }
@@ -67,6 +73,7 @@ class LateIbsim {
   const int control_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const int data_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   std::mutex mutex_;
+  bool late_ = false;
   ibsim::Control kept_{};
   sockaddr_un from_{};
   socklen_t length_ = 0;
@@ -83,6 +90,20 @@ TEST(IbsimQuestions, ALateAnswerIsNotTakenForTheNextOnes) {
   const auto port = ibsim->port_info();
   ASSERT_TRUE(port.ok()) << port.error().message;
   EXPECT_EQ(port.value()[0], std::byte{0xbb});
+}
+
+TEST(IbsimQuestions, ALateAnswerIsSkippedThoughTheNextQuestionWasFirst) {
+  for (const bool same_question : {false, true}) {
+    const std::string base = "tidemill-later-" + std::to_string(::getpid()) + (same_question ? "a" : "b");
+    LateIbsim server(base);
+    auto ibsim = Ibsim::connect({.socket = base, .host = "H0"});
+    ASSERT_TRUE(ibsim.ok()) << ibsim.error().message;
+    EXPECT_EQ(ibsim->node_info().code(), Errc::device_failed) << "no answer within two seconds";
+    server.answer_the_first_late();
+    const auto answer = same_question ? ibsim->node_info() : ibsim->port_info();
+    ASSERT_TRUE(answer.ok()) << answer.error().message;
+    EXPECT_EQ(answer.value()[0], std::byte{0xbb});
+  }
 }
 
 TEST(PerProcess, AChildNeverWaitsForALockOfItsParents) {

@@ -91,11 +91,19 @@ Error ControlSocket::exchange(Request what, Control& c) {
   c.magic = Control::kMagic;
   c.client = client_;
   c.type = static_cast<uint32_t>(what);
-  // The answer to a question that was given up may have come since.
-  for (Control late; ::recv(socket_.get(), &late, sizeof late, MSG_DONTWAIT) >= 0;) {
-  }
   if (::send(socket_.get(), &c, sizeof c, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof c))
     return {Errc::device_failed, "ibsim does not take a question: " + why()};
+  do {
+    if (Error e = receive(c); e.code != Errc::ok) {
+      given_up_.push_back(static_cast<uint32_t>(what));
+      return e;
+    }
+  } while (is_late(c, what));
+  if (c.type != static_cast<uint32_t>(what)) return {Errc::device_failed, "ibsim refuses"};
+  return {};
+}
+
+Error ControlSocket::receive(Control& c) {
   iovec io{.iov_base = &c, .iov_len = sizeof c};
   alignas(cmsghdr) char credentials[CMSG_SPACE(sizeof(ucred))];
   msghdr m{};
@@ -114,8 +122,19 @@ Error ControlSocket::exchange(Request what, Control& c) {
     std::memcpy(&who, CMSG_DATA(at), sizeof who);
     peer_ = who.pid;
   }
-  if (c.type != static_cast<uint32_t>(what)) return {Errc::device_failed, "ibsim refuses"};
   return {};
+}
+
+bool ControlSocket::is_late(const Control& answer, Request what) {
+  if (given_up_.empty()) return false;
+  // Answers come in the order of the questions; a refusal does not say which one it is of.
+  const bool of_oldest = answer.type == given_up_.front() || answer.type == static_cast<uint32_t>(Request::error);
+  if (!of_oldest && answer.type == static_cast<uint32_t>(what)) {
+    given_up_.clear();  // those were never answered
+    return false;
+  }
+  if (of_oldest) given_up_.pop_front();
+  return true;
 }
 
 Result<Ibsim::Attribute> ControlSocket::ask(Request what, const Ibsim::Attribute& data) {

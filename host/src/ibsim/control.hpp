@@ -2,6 +2,7 @@
 /// The control connection: who we are, and questions about our port. One question at a time.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <mutex>
 
 #include "ibsim/protocol.hpp"
@@ -27,9 +28,13 @@ class ControlSocket {
 
  private:
   Error exchange(Request what, Control& c);
+  Error receive(Control& c);
+  /// The answer to a question that was given up before.
+  bool is_late(const Control& answer, Request what);
 
   std::mutex mutex_;
   Socket socket_, data_;
+  std::deque<uint32_t> given_up_;  ///< Types of questions whose answers did not come in time.
   uint32_t id_ = 0;
   uint32_t client_ = 0;  ///< As ibsim numbers us.
   int peer_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Writes what a device counts to a file, for others to watch: XRT gives the registers of a card to one process alone,
 /// so it is the one that has them who tells. The file is Prometheus's text format, always whole, and goes with the
-/// device.
+/// device. A file that is not ours, or that a living process writes, is left alone.
 #pragma once
 #include <sys/types.h>
 
@@ -16,7 +16,8 @@ namespace tidemill::detail {
 
 class Publisher {
  public:
-  /// What TIDEMILL_METRICS asks for; null if it is not set.
+  /// What TIDEMILL_METRICS asks for; null if it is not set. Further devices of a process get a number in their file's
+  /// name.
   static Result<std::unique_ptr<Publisher>> from_environment();
   ~Publisher();
   Publisher(const Publisher&) = delete;
@@ -33,6 +34,7 @@ class Publisher {
   const pid_t process_;  ///< A child that was forked leaves the file alone.
   const std::string path_;
   const std::string draft_;  ///< Renamed to `path_` when it is whole.
+  bool owns_ = true;
   std::chrono::steady_clock::time_point next_{};
 };
 
