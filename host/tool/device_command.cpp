@@ -6,11 +6,10 @@
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
-#include <thread>
+#include <vector>
 
 #include "device/plugin.hpp"
 #include "device/uri.hpp"
@@ -19,10 +18,12 @@
 #include "device_tool/load.hpp"
 #include "device_tool/selftest.hpp"
 #include "device_tool/watch.hpp"
+#include "device_tool/watched.hpp"
 
 namespace tidemill::tool {
 namespace {
 
+using device_tool::Look;
 using device_tool::Outcome;
 using nlohmann::json;
 
@@ -223,46 +224,27 @@ int reset(const Settings& s) {
   return kSuccess;
 }
 
-/// Where metrics come from, look after look.
-using Source = std::function<Result<metrics::Metrics>()>;
-
-Result<Source> card_source(const Settings& s) {
-  if (is_soft(s))
-    return Error{Errc::unknown_device,
-                 fmt::format("{} has no registers, and its counts are those of the process that has it: name a card, "
-                             "add --load, or read with --from what a process publishes",
-                             s.device)};
-  auto opened = device::open_card(s.device);
-  if (!opened) return opened.error();
-  std::shared_ptr<device::Card> card(std::move(opened).value());
-  if (const uint32_t magic = card->read(abi::reg::magic); magic != abi::kMagicReset)
-    return Error{Errc::device_failed,
-                 fmt::format("{}: register magic is {:#010x}: no Tidemill card answers", s.device, magic)};
-  return Source([card]() -> Result<metrics::Metrics> {
-    metrics::Metrics m;
-    m.gauge("tidemill_device_info", "Always 1; the labels say what it is.", {{"kind", card->kind()}}, 1);
-    metrics::add_card(m, device::read_counters(*card));
-    if (const std::string why = card->removed(); !why.empty())
-      return Error{Errc::device_failed, "the card has gone: " + why};
-    return m;
-  });
-}
-
 int stats(const Settings& s) {
+  int status = kSuccess;
   Result<metrics::Metrics> m = [&]() -> Result<metrics::Metrics> {
-    if (!s.from.empty()) return device_tool::read_published(s.from);
+    if (!s.from.empty()) {
+      auto published = device_tool::read_published(s.from);
+      if (!published) return published.error();
+      return std::move(published->metrics);
+    }
     if (s.load == 0) {
-      const auto source = card_source(s);
+      const auto source = device_tool::card_source(s.device);
       if (!source) return source.error();
       return source.value()();
     }
     const auto load = device_tool::Load::open(s.device);
     if (!load) return load.error();
-    load.value()->run(s.load, std::chrono::minutes(1));
+    // What was counted up to there is shown all the same: it says where they were lost.
+    if (const auto stalled = load.value()->complete(s.load)) status = complain(*stalled);
     return device_tool::parse_exposition(load.value()->metrics());
   }();
   if (!m) return complain(m.error());
-  const int status = m->sum("tidemill_card_failure") == 0 ? kSuccess : kFailure;
+  if (m->sum("tidemill_card_failure") != 0) status = kFailure;
   if (s.prometheus) {
     fmt::print(machine_output(), "{}", m->exposition());
     std::fflush(machine_output());
@@ -314,52 +296,47 @@ void interrupt(int) {
   interrupted = 1;
 }
 
-int watch(const Settings& s) {
+Result<std::unique_ptr<device_tool::Watched>> watched(const Settings& s) {
+  if (!s.from.empty()) return device_tool::watch_published(s.from);
+  return s.watch_load ? device_tool::watch_load(s.device) : device_tool::watch_card(s.device);
+}
+
+/// Until Ctrl-C, or for so many looks.
+std::optional<Error> watch_on(const Settings& s, device_tool::Watched& what, device_tool::WatchView& view) {
   using std::chrono::steady_clock;
-  std::unique_ptr<device_tool::Load> load;
-  Source source;
-  if (!s.from.empty()) {
-    source = [&s] { return device_tool::read_published(s.from); };
-  } else if (s.watch_load) {
-    auto opened = device_tool::Load::open(s.device);
-    if (!opened) return complain(opened.error());
-    load = std::move(opened).value();
-    source = [&load] { return device_tool::parse_exposition(load->metrics()); };
-  } else {
-    auto opened = card_source(s);
-    if (!opened) return complain(opened.error());
-    source = std::move(opened).value();
-  }
-  const bool terminal = isatty(STDOUT_FILENO) != 0;
-  device_tool::WatchView view(s.from.empty() ? s.device : s.from, terminal);
-  const std::chrono::duration<double> interval(s.interval);
-  interrupted = 0;
-  const auto before = std::signal(SIGINT, interrupt);
-  int status = kSuccess;
-  auto last = steady_clock::now();
-  for (uint64_t looks = 0; interrupted == 0; ++looks) {
-    const auto m = source();
-    if (!m) {
-      const bool closed = looks != 0 && !s.from.empty() && !std::filesystem::exists(s.from);
-      fmt::print(stderr, "tidemill: {}\n", closed ? s.from + ": the process has closed its device" : m.error().message);
-      status = closed ? kSuccess : kFailure;
+  constexpr Nanoseconds kStep = std::chrono::milliseconds(50);
+  const auto interval = std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(s.interval));
+  for (uint64_t looks = 0; interrupted == 0;) {
+    const auto until = steady_clock::now() + interval;
+    auto look = what.look(view);
+    if (!look) return look.error();
+    if (look->outcome == Look::Outcome::closed) {
+      fmt::print(stderr, "tidemill: {}: the process has closed its device\n", s.from);
       break;
     }
-    const auto now = steady_clock::now();
-    fmt::print("{}", view.look(m.value(), std::chrono::duration<double>(now - last).count()));
+    fmt::print("{}", look->text);
     std::fflush(stdout);
-    last = now;
-    if (s.looks != 0 && looks == s.looks) break;
-    const auto until = now + std::chrono::duration_cast<steady_clock::duration>(interval);
-    while (interrupted == 0 && steady_clock::now() < until) {
-      if (load)
-        load->run(~uint64_t{0}, std::min<Nanoseconds>(until - steady_clock::now(), std::chrono::milliseconds(50)));
-      else
-        std::this_thread::sleep_for(std::min<Nanoseconds>(until - steady_clock::now(), std::chrono::milliseconds(50)));
+    if (look->outcome == Look::Outcome::nothing_new) {
+      if (auto wrong = what.pass(kStep)) return wrong;
+      continue;
     }
+    if (s.looks != 0 && looks++ == s.looks) break;
+    while (interrupted == 0 && steady_clock::now() < until)
+      if (auto wrong = what.pass(std::min<Nanoseconds>(until - steady_clock::now(), kStep))) return wrong;
   }
+  return std::nullopt;
+}
+
+int watch(const Settings& s) {
+  auto what = watched(s);
+  if (!what) return complain(what.error());
+  device_tool::WatchView view(s.from.empty() ? s.device : s.from, isatty(STDOUT_FILENO) != 0);
+  interrupted = 0;
+  const auto before = std::signal(SIGINT, interrupt);
+  auto wrong = watch_on(s, *what.value(), view);
   std::signal(SIGINT, before);
-  return status;
+  if (!wrong) wrong = what.value()->finish();
+  return wrong ? complain(*wrong) : kSuccess;
 }
 
 }  // namespace

@@ -50,6 +50,18 @@ class Words(unittest.TestCase):
         self.assertLessEqual({"TIDEMILL_NET", "TIDEMILL_HOST_MEMORY"}, used)
         self.assertLessEqual(used, example)
 
+    def test_the_example_names_no_xrt_that_may_not_be_there(self):
+        example = (PROJECT / "host/service/card.conf").read_text()
+        for name in ("XILINX_XRT", "LD_LIBRARY_PATH"):
+            self.assertNotRegex(example, rf"(?m)^\s*{name}=")
+            self.assertRegex(example, rf"(?m)^#{name}=/")
+
+    def test_each_card_has_a_cache_of_its_own(self):
+        """opensm keeps LIDs and routes there: those of one fabric are wrong on another."""
+        unit = (UNITS / "tidemill-opensm@.service").read_text()
+        self.assertIn("CacheDirectory=tidemill/%i\n", unit)
+        self.assertRegex(unit, r"OSM_CACHE_DIR=%C/tidemill/%i\s")
+
     def test_nothing_is_left_to_be_filled_in(self):
         for unit in UNITS.glob("*.service"):
             self.assertNotRegex(unit.read_text(), r"@\w+@")

@@ -48,12 +48,31 @@ TEST(Device, IsTakenFromTheEnvironment) {
   EXPECT_THAT(device("info", "TIDEMILL_DEVICE=soft:?banks=2").output, HasSubstr("banks            2"));
 }
 
+/// A process that has a device and publishes; it does not end by itself.
+class Publisher {
+ public:
+  explicit Publisher(const std::string& file)
+      : pid_(std::stoi(shell("env TIDEMILL_METRICS=" + file +
+                             " '" TIDEMILL_TOOL
+                             "' demo --real-time --nodes 4 --transactions 4000000000 >/dev/null 2>&1 & echo $!")
+                           .output)) {}
+  ~Publisher() { end(); }
+  Publisher(const Publisher&) = delete;
+  Publisher& operator=(const Publisher&) = delete;
+  void end() {
+    if (pid_ == 0) return;
+    kill(pid_, SIGKILL);
+    for (int i = 0; i < 100 && kill(pid_, 0) == 0; ++i) usleep(20'000);
+    pid_ = 0;
+  }
+
+ private:
+  pid_t pid_;
+};
+
 TEST(Published, CanBeWatchedWhileAnotherProcessHasTheDevice) {
   const std::string file = scratch(".prom");
-  const std::string command = "env TIDEMILL_METRICS=" + file +
-                              " '" TIDEMILL_TOOL
-                              "' demo --real-time --nodes 4 --transactions 4000000 >/dev/null 2>&1 & echo $!";
-  const pid_t publisher = std::stoi(shell(command).output);
+  Publisher publisher(file);
   for (int i = 0; i < 100 && device("stats --from " + file).status != 0; ++i) usleep(50'000);
   const Outcome watched = device("watch --count 1 --interval 1.2 --from " + file);
   EXPECT_EQ(watched.status, 0);
@@ -63,8 +82,7 @@ TEST(Published, CanBeWatchedWhileAnotherProcessHasTheDevice) {
   EXPECT_THAT(stats.output, AllOf(HasSubstr("kind=\"soft\""), HasSubstr("name=\"client 0\"")));
 
   // One that is killed leaves its file: it is not taken for a device that stands still.
-  kill(publisher, SIGKILL);
-  for (int i = 0; i < 100 && kill(publisher, 0) == 0; ++i) usleep(20'000);
+  publisher.end();
   const Outcome after = device("stats --from " + file);
   EXPECT_EQ(after.status, 1);
   EXPECT_THAT(after.output, HasSubstr("has ended without closing its device"));

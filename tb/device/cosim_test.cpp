@@ -75,11 +75,40 @@ unsigned number_of(const std::string& mutant) {
   return 0;
 }
 
+TEST(CosimDevice, ThatFailsEndsALoad) {
+  const Outcome o = device("stats --load 5000 --device 'cosim:?axi_errors=0.02'", "timeout 60");
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.output, AllOf(HasSubstr(" of 5000 requests have completed, the next was refused (device failed)"),
+                              HasSubstr("card errors")));
+}
+
+std::string with_mutant(const std::string& name) {
+  return "TIDEMILL_PLUGINS=" TEST_MUTANT_PLUGIN " TIDEMILL_MUTANT=" + std::to_string(number_of(name));
+}
+
+TEST(LostCompletions, EndALoadThatCountsRequests) {
+  const Outcome o = device("stats --load 500 --device cosim:", "timeout 60 env " + with_mutant("wrong_generation"));
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.output, AllOf(HasSubstr(" of 500 requests have completed, then none within 10s"),
+                              HasSubstr("tidemill device selftest"), HasSubstr("card matched")));
+}
+
+TEST(LostCompletions, EndALoadThatIsWatched) {
+  const Outcome o = device("watch --load --device cosim:", "timeout 60 env " + with_mutant("wrong_generation"));
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.output, HasSubstr(" requests sent have completed, then none within 10s"));
+}
+
+TEST(LostCompletions, DoNotKeepAWatchFromItsEnd) {
+  const Outcome o =
+      device("watch --load --count 1 --device cosim:", "timeout 60 env " + with_mutant("wrong_generation"));
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.output, HasSubstr(" requests have completed, then none within 10s"));
+}
+
 TEST_P(PlantedBug, IsFoundInItsPart) {
-  const unsigned number = number_of(GetParam().mutant);
-  ASSERT_NE(number, 0u) << "no such mutant";
-  const Outcome o = device_output("selftest --json --device 'cosim:?stall=0.2'",
-                                  "TIDEMILL_PLUGINS=" TEST_MUTANT_PLUGIN " TIDEMILL_MUTANT=" + std::to_string(number));
+  ASSERT_NE(number_of(GetParam().mutant), 0u) << "no such mutant";
+  const Outcome o = device_output("selftest --json --device 'cosim:?stall=0.2'", with_mutant(GetParam().mutant));
   EXPECT_EQ(o.status, 1);
   const auto json = nlohmann::json::parse(o.output);
   EXPECT_EQ(json["passed"], false);

@@ -38,16 +38,59 @@ std::vector<Writable> writable_registers() {
   return all;
 }
 
+/// What has been written to the registers by way of trial never meets a card that runs.
+struct ResetInTheEnd {
+  Card& card;
+  ~ResetInTheEnd() { reset_card(card); }
+};
+
+/// That the card has stopped with this value in register `failure`.
+std::string stopped(Card& card, uint32_t failure) {
+  const char* const name =
+      failure < abi::kFailureCount ? abi::name_of(static_cast<abi::Failure>(failure)) : "unknown reason";
+  return fmt::format("the card has stopped: {} at address {:#x}", name,
+                     uint64_t{card.read(reg::failure_address_high)} << 32 | card.read(reg::failure_address_low));
+}
+
 /// What the card says of itself when it has stopped, to be put behind what was missed.
 std::string trouble(Card& card) {
   if (const std::string why = card.removed(); !why.empty()) return fmt::format("; the card has gone: {}", why);
   const uint32_t failure = card.read(reg::failure);
-  if (failure == 0) return {};
-  const char* const name =
-      failure < abi::kFailureCount ? abi::name_of(static_cast<abi::Failure>(failure)) : "unknown reason";
-  return fmt::format("; the card has stopped: {} at address {:#x}", name,
-                     uint64_t{card.read(reg::failure_address_high)} << 32 | card.read(reg::failure_address_low));
+  return failure == 0 ? std::string() : "; " + stopped(card, failure);
 }
+
+/// The tick, and between which times it was read: this process may be held up before and after.
+struct TickReading {
+  uint32_t tick;
+  Nanoseconds after, before;
+};
+
+TickReading read_tick(Card& card) {
+  const auto now = [&card] {
+    return card.time().value_or(Nanoseconds(std::chrono::steady_clock::now().time_since_epoch()));
+  };
+  const Nanoseconds after = now();
+  const uint32_t tick = card.read(reg::time);
+  return {tick, after, now()};
+}
+
+constexpr double kTickNs = 1024;
+
+/// How long ticks are, in ns, as far as two readings tell: each is of some time within a tick.
+struct TickLength {
+  TickLength() = default;
+  TickLength(const TickReading& begin, const TickReading& end)
+      : ticks(end.tick - begin.tick),
+        shortest(static_cast<double>((end.after - begin.before).count())),
+        longest(static_cast<double>((end.before - begin.after).count())) {}
+  double least() const { return shortest / (ticks + 1.0); }
+  double most() const { return longest / (ticks - 1.0); }
+  double doubt() const { return most() - least(); }
+  bool may_be_within(double ns) const { return least() <= kTickNs + ns && most() >= kTickNs - ns; }
+
+  uint32_t ticks = 0;
+  double shortest = 0, longest = 0;
+};
 
 /// How the transmit entries differ from the sends of one lane in their order.
 Verdict compare(CardRig& rig, uint16_t lane, const std::vector<abi::Descriptor>& sends) {
@@ -114,6 +157,9 @@ Verdict test_registers(Card& card, std::string& found) {
   if (lanes == 0 || lanes > 1024) return fmt::format("register lanes says {}", lanes);
   if (khz < 1'000 || khz > 1'000'000) return fmt::format("register clock_khz says {}", khz);
 
+  // Addresses that are none go into the registers of a card that does nothing, and out again.
+  if (!reset_card(card)) return "the card does not come out of reset" + trouble(card);
+  const ResetInTheEnd reset_in_the_end{card};
   const auto registers = writable_registers();
   for (const uint32_t pattern : {0x00000000u, 0xffffffffu, 0xa5a5a5a5u, 0x5a5a5a5au, 0x12345678u}) {
     // All before any is read back, each with another value: two that are one would show.
@@ -140,7 +186,7 @@ Verdict test_reset(Card& card, std::string& found) {
   if (card.read(reg::hash_seed_low) != 0 || card.read(reg::interrupt_moderation) != 0)
     return "registers keep their values over a reset";
   const device::CardCounters c = device::read_counters(card);
-  if (c.failure != 0) return "after the reset" + trouble(card).substr(1);
+  if (c.failure != 0) return "after the reset " + stopped(card, c.failure);
   for (const auto& [name, counts] : {std::pair<const char*, std::span<const uint32_t>>{"count_dropped", c.dropped},
                                      {"count_rejected", c.rejected},
                                      {"count_completed", c.completed},
@@ -155,22 +201,26 @@ Verdict test_reset(Card& card, std::string& found) {
 
 Verdict test_tick(Card& card, std::string& found) {
   CardRig rig(card, {});
-  constexpr double kTickNs = 1024;
+  constexpr double kOff = 0.05 * kTickNs, kFine = 0.02 * kTickNs;
   constexpr uint32_t kTicks = 5000;
-  const uint32_t begin = card.read(reg::time);
-  const auto wall = std::chrono::steady_clock::now();
-  const auto simulated = card.time();
-  rig.pass(kTicks);
-  const uint32_t ticks = card.read(reg::time) - begin;
-  std::chrono::duration<double, std::nano> passed = std::chrono::steady_clock::now() - wall;
-  if (simulated) passed = *card.time() - *simulated;
-  if (ticks < kTicks)
-    return fmt::format("the tick stands: {} ticks in {:.1f} ms{}", ticks, passed.count() / 1e6, trouble(card));
-  const double rate = ticks * kTickNs / passed.count();
-  if (rate < 0.95 || rate > 1.05)
-    return fmt::format("{} ticks in {:.3f} ms: {:.1f} ns each, not {:.0f}", ticks, passed.count() / 1e6,
-                       passed.count() / ticks, kTickNs);
-  found = fmt::format("{} ticks of {:.1f} ns", ticks, passed.count() / ticks);
+  constexpr unsigned kTries = 5;
+  TickLength best;
+  for (unsigned tries = 0; tries < kTries; ++tries) {
+    const TickReading begin = read_tick(card);
+    rig.pass(kTicks);
+    const TickReading end = read_tick(card);
+    const TickLength length(begin, end);
+    if (length.ticks < kTicks)
+      return fmt::format("the tick stands: {} ticks in {:.1f} ms{}", length.ticks, length.longest / 1e6, trouble(card));
+    if (tries == 0 || length.doubt() < best.doubt()) best = length;
+    if (best.doubt() < kFine && best.may_be_within(kOff)) break;
+  }
+  if (!best.may_be_within(kOff))
+    return fmt::format("{} ticks in {:.3f} to {:.3f} ms: {:.1f} to {:.1f} ns each, not {:.0f}", best.ticks,
+                       best.shortest / 1e6, best.longest / 1e6, best.least(), best.most(), kTickNs);
+  found = best.doubt() < kFine ? fmt::format("{} ticks of {:.1f} ns", best.ticks, (best.least() + best.most()) / 2)
+                               : fmt::format("{} ticks of {:.1f} to {:.1f} ns: this host is too busy to tell",
+                                             best.ticks, best.least(), best.most());
   return std::nullopt;
 }
 

@@ -6,11 +6,11 @@
 
 namespace tidemill::device_tool {
 
-/// Who it is, and that what is written can be read back.
+/// Who it is, and that what is written can be read back. From reset to reset: a card that runs is told no address.
 Verdict test_registers(device::Card& card, std::string& found);
 /// Comes out of reset and remembers nothing.
 Verdict test_reset(device::Card& card, std::string& found);
-/// The tick runs at its rate.
+/// The tick runs at its rate, as far as a process that may be held up at any time can tell.
 Verdict test_tick(device::Card& card, std::string& found);
 /// Three laps of the command ring; what it took is told in memory and in the register.
 Verdict test_command_ring(device::Card& card, std::string& found);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device_tool/exposition.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -64,6 +67,27 @@ std::string grouped(uint64_t value) {
   return digits;
 }
 
+/// Text and time of one file: what stands under the name is replaced all the time.
+struct File {
+  std::string text;
+  std::chrono::system_clock::time_point written;
+};
+std::optional<File> read_file(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  File file;
+  std::array<char, 16'384> chunk{};
+  ssize_t got;
+  while ((got = read(fd, chunk.data(), chunk.size())) > 0) file.text.append(chunk.data(), static_cast<size_t>(got));
+  struct stat s {};
+  const bool whole = got == 0 && fstat(fd, &s) == 0;
+  close(fd);
+  if (!whole) return std::nullopt;
+  const auto since_epoch = std::chrono::seconds(s.st_mtim.tv_sec) + std::chrono::nanoseconds(s.st_mtim.tv_nsec);
+  file.written = std::chrono::system_clock::time_point(since_epoch);
+  return file;
+}
+
 }  // namespace
 
 Result<metrics::Metrics> parse_exposition(const std::string& text) {
@@ -88,16 +112,14 @@ Result<metrics::Metrics> parse_exposition(const std::string& text) {
   return m;
 }
 
-Result<metrics::Metrics> read_published(const std::string& path) {
-  std::ifstream file(path);
+Result<Published> read_published(const std::string& path) {
+  const auto file = read_file(path);
   if (!file)
     return Error{Errc::file_failed,
                  fmt::format("{}: nothing is published there; start the program that has the card with "
                              "TIDEMILL_METRICS={} in its environment",
                              path, path)};
-  std::stringstream text;
-  text << file.rdbuf();
-  auto m = parse_exposition(text.str());
+  auto m = parse_exposition(file->text);
   if (!m) return Error{m.code(), fmt::format("{}: {}", path, m.error().message)};
   // A process that was killed leaves its file behind.
   const metrics::Metric* const info = m->find("tidemill_device_info");
@@ -107,7 +129,7 @@ Result<metrics::Metrics> read_published(const std::string& path) {
       return Error{
           Errc::file_failed,
           fmt::format("{}: process {}, which published it, has ended without closing its device", path, value)};
-  return m;
+  return Published{std::move(m).value(), file->written};
 }
 
 nlohmann::json to_json(const metrics::Metrics& m) {

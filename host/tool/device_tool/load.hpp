@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Requests over a wire in loopback, of which one in sixteen is lost once: something to look at on a device that nobody
-/// else uses.
+/// else uses. A device that loses completions stalls it: that is an error, not a wait without end.
 #pragma once
+#include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "device_tool/loopback.hpp"
 
@@ -10,23 +14,33 @@ namespace tidemill::device_tool {
 
 class Load {
  public:
-  static Result<std::unique_ptr<Load>> open(const std::string& uri);
+  static constexpr Nanoseconds kPatience = std::chrono::seconds(10);
 
-  /// Sends until so many have completed in all; or for so long, whichever comes first.
-  void run(uint64_t completions, Nanoseconds time);
-  std::string metrics() const { return device_.metrics(); }
-  uint64_t completed() const { return completed_; }
+  /// `patience`: how long to wait for the next completion.
+  static Result<std::unique_ptr<Load>> open(const std::string& uri, Nanoseconds patience = kPatience);
+  /// With sends still outstanding it leaves the device behind: closing it would wait for them.
+  ~Load();
+  Load(const Load&) = delete;
+  Load& operator=(const Load&) = delete;
+
+  /// Sends until so many have completed in all. An error says how many have.
+  std::optional<Error> complete(uint64_t requests);
+  /// Sends for so long.
+  std::optional<Error> send_for(Nanoseconds time);
+  /// Sends no more, and waits for what is outstanding.
+  std::optional<Error> drain();
+
+  std::string metrics() const;
+  uint64_t completed() const;
 
  private:
-  explicit Load(Device device) : device_(std::move(device)) {}
-  void post();
+  struct Traffic;
+  Load(std::unique_ptr<Traffic> traffic, Nanoseconds patience);
+  std::optional<Error> poll(const std::function<bool()>& done);
 
-  static constexpr uint64_t kOutstanding = 64;
-  Device device_;
-  Port port_;
-  uint64_t posted_ = 0, completed_ = 0, goal_ = 0;
-  const Mad mad_ = Mad::make(mad_class::perf, 1, mad_method::get, 0x0012);
-  Agent agent_;
+  std::unique_ptr<Traffic> traffic_;
+  const Nanoseconds patience_;
+  Nanoseconds waited_{0};  ///< Since the last completion.
 };
 
 }  // namespace tidemill::device_tool

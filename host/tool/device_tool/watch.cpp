@@ -73,12 +73,21 @@ std::string WatchView::look(const metrics::Metrics& m, double seconds) {
     rate.last = now[r];
   }
   std::string out;
-  if (terminal_)
-    out = (looks_ == 0 ? "\033[2J\033[H" : "\033[H") + draw(m, now) + "\033[J";
-  else if (looks_ != 0)
+  if (terminal_) {
+    screen_ = draw(m, now);
+    out = (looks_ == 0 ? "\033[2J\033[H" : "\033[H") + screen_ + "\033[J";
+  } else if (looks_ != 0) {
     out = line(m);
+  }
   ++looks_;
   return out;
+}
+
+std::string WatchView::stale(double seconds) const {
+  const std::string text =
+      fmt::format("stale: the last snapshot is {:.0f} s old, the process that publishes makes no progress", seconds);
+  if (!terminal_) return fmt::format("{:>6.1f} s  {}\n", elapsed_ + seconds, text);
+  return fmt::format("\033[H{}\033[K\n\033[33m{}\033[0m\033[K\n\033[J", screen_, text);
 }
 
 std::string WatchView::draw(const metrics::Metrics& m, const std::array<uint64_t, kRows>& now) const {

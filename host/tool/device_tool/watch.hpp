@@ -17,6 +17,8 @@ class WatchView {
 
   /// What to print after another look, `seconds` after the one before.
   std::string look(const metrics::Metrics& m, double seconds);
+  /// What to print in place of a look where nothing has been told for so long: rates of then are not those of now.
+  std::string stale(double seconds) const;
 
   enum Row : unsigned { transmitted, matched, completed, retried, timeouts, dropped, errors, kRows };
 
@@ -28,7 +30,7 @@ class WatchView {
   std::string draw(const metrics::Metrics& m, const std::array<uint64_t, kRows>& totals) const;
   std::string line(const metrics::Metrics& m) const;
 
-  std::string title_;
+  std::string title_, screen_;
   bool terminal_;
   double elapsed_ = 0;
   unsigned looks_ = 0;
