@@ -19,12 +19,14 @@ inline constexpr uint32_t work = 0x10;    ///< Written with a tick: simulates un
 inline constexpr uint32_t status = 0x14;  ///< Bit 0: more to do at once; bit 1: the card has failed.
 inline constexpr uint32_t wake = 0x18;    ///< First tick with timer work.
 inline constexpr uint32_t pages =
-    0x1c;  ///< Written after `memory`: this many pages there are the card's now; 0: no longer.
+    0x1c;  ///< Written after `memory`: this many pages there are the card's to use now; 0: no longer.
 inline constexpr uint32_t time = 0x20;  ///< Nanoseconds since the tick began to run.
 inline constexpr uint32_t cycles = 0x28;
 inline constexpr uint32_t memory = 0x30;  ///< Address of memory of the host, 64 bits; see `pages`.
 /// Accesses of the shell's registers since the process began, 64 bits each, by Counter.
 inline constexpr uint32_t counters = 0x40;
+
+inline constexpr uint32_t kPagesOfTheCard = 1u << 31;  ///< In `pages`: of its own memory, not of the host's.
 
 enum class Counter : uint32_t {
   register_reads,     ///< All reads.

@@ -37,6 +37,18 @@ bool same_platform(const std::string& card, const std::string& xclbin) {
   return false;
 }
 
+bool is_of_host(const std::string& tag) { return tag.rfind("HOST", 0) == 0; }
+
+/// What the shell's master is connected to; the host's own memory if it is among it.
+std::optional<xrt::xclbin::mem> memory_of(const xrt::xclbin::kernel& shell) {
+  std::optional<xrt::xclbin::mem> found;
+  for (const auto& unit : shell.get_cus())
+    for (const auto& argument : unit.get_args())
+      for (const auto& memory : argument.get_mems())
+        if (!found || is_of_host(memory.get_tag())) found = memory;
+  return found;
+}
+
 std::string names(const std::vector<xrt::xclbin::kernel>& kernels) {
   std::string all;
   for (const auto& k : kernels) all += (all.empty() ? "" : ", ") + k.get_name();
@@ -89,15 +101,14 @@ std::optional<Error> LoadedCard::set_up(const std::string& which, const XclbinFi
   if (std::none_of(kernels.begin(), kernels.end(), [](const auto& k) { return k.get_name() == kShellKernel; }))
     return failed(which, fmt::format("xclbin '{}' has no kernel '{}' (it has: {}): it is not Tidemill's", file.path,
                                      kShellKernel, names(kernels)));
-  const auto memories = xclbin.get_mems();
-  const auto host =
-      std::find_if(memories.begin(), memories.end(), [](const auto& m) { return m.get_tag().rfind("HOST", 0) == 0; });
-  if (host == memories.end())
-    return failed(
-        which,
-        fmt::format("xclbin '{}' connects no host memory (HOST[0]): link it with sp=tidemill_shell_1.m_axi:HOST[0]",
-                    file.path));
-  host_group_ = static_cast<xrt::memory_group>(host->get_index());
+  const auto memory = memory_of(xclbin.get_kernel(kShellKernel));
+  if (!memory)
+    return failed(which, fmt::format("xclbin '{}' connects the shell to no memory: link it with "
+                                     "sp=tidemill_shell_1.m_axi:HOST[0], or with a bank of the card if that reaches no "
+                                     "memory of the host",
+                                     file.path));
+  shares_memory_ = is_of_host(memory->get_tag());
+  memory_group_ = static_cast<xrt::memory_group>(memory->get_index());
 
   {
     std::optional<UniqueUser> user;
@@ -110,7 +121,8 @@ std::optional<Error> LoadedCard::set_up(const std::string& which, const XclbinFi
   description_ = {{"card", file.emulation ? "emulated" : device_.get_info<xrt::info::device::bdf>()},
                   {"platform", name},
                   {"xclbin", file.path},
-                  {"xclbin uuid", xclbin.get_uuid().to_string()}};
+                  {"xclbin uuid", xclbin.get_uuid().to_string()},
+                  {"rings in", fmt::format("{} ({})", memory->get_tag(), shares_memory_ ? "of the host" : "of the card")}};
   shell_ = xrt::ip(device_, xclbin.get_uuid(), kShellKernel);
   if (!file.emulation) return std::nullopt;
   emulation_.emplace(device_, xclbin.get_uuid(), xrt_emulation::kKernel);
@@ -126,15 +138,29 @@ LoadedCard::~LoadedCard() {
   if (process_ >= 0) close(process_);
 }
 
-HostPool::Block LoadedCard::take_memory(std::size_t bytes) {
-  const HostPool::Block block = pool_.take(bytes);
-  tell_pages(block.address, static_cast<uint32_t>(block.bytes / HostPool::kPage));
+BufferPool::Block LoadedCard::take_memory(std::size_t bytes) {
+  const BufferPool::Block block = pool_.take(bytes);
+  const uint32_t where = shares_memory_ ? 0 : xrt_emulation::kPagesOfTheCard;
+  tell_pages(block.address, where | static_cast<uint32_t>(block.bytes / BufferPool::kPage));
   return block;
 }
 
-void LoadedCard::give_memory(const HostPool::Block& block) {
+void LoadedCard::give_memory(const BufferPool::Block& block) {
   tell_pages(block.address, 0);
   pool_.give(block);
+}
+
+void LoadedCard::sync(const BufferPool::Block& block, xclBOSyncDirection direction, std::size_t offset, std::size_t bytes) {
+  if (gone()) return;
+  constexpr std::size_t kLine = 64;
+  const std::size_t first = offset / kLine * kLine, end = (offset + bytes + kLine - 1) / kLine * kLine;
+  try {
+    const std::lock_guard lock(sync_mutex_);
+    xrt::bo bo = block.bo;
+    bo.sync(direction, end - first, block.offset + first);
+  } catch (const std::exception& e) {
+    lost(fmt::format("its memory at {:#x} cannot be copied: {}", block.address + first, e.what()));
+  }
 }
 
 /// A device process must not ask for memory that is not there: XRT's emulation does not look before it copies.

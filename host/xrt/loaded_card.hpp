@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "tidemill/error.hpp"
-#include "xrt/host_pool.hpp"
+#include "xrt/buffer_pool.hpp"
 #include "xrt/xclbin_file.hpp"
 
 namespace tidemill::xrt_card {
@@ -44,9 +44,14 @@ class LoadedCard {
   uint32_t read_emulation(uint32_t offset) { return read(*emulation_, offset); }
   void write_emulation(uint32_t offset, uint32_t value) { write(*emulation_, offset, value); }
 
-  /// Memory of the host that the card reaches, not cleared. Throws what XRT throws.
-  HostPool::Block take_memory(std::size_t bytes);
-  void give_memory(const HostPool::Block& block);
+  /// The xclbin connects the shell to memory of the host. Else its rings are in the card's own memory, and sync() copies.
+  bool shares_memory() const { return shares_memory_; }
+  /// Memory that the card reaches, not cleared. Throws what XRT throws.
+  BufferPool::Block take_memory(std::size_t bytes);
+  void give_memory(const BufferPool::Block& block);
+  /// Between `block.host` and the card, where memory is not shared; whole lines around the range. Nothing of a card that
+  /// has gone.
+  void sync(const BufferPool::Block& block, xclBOSyncDirection direction, std::size_t offset, std::size_t bytes);
 
   /// Looks whether the card is still there; of an emulated one, whether its process lives. Stays true.
   bool gone();
@@ -67,9 +72,12 @@ class LoadedCard {
   xrt::device device_;
   xrt::ip shell_;
   std::optional<xrt::ip> emulation_;
-  xrt::memory_group host_group_ = 0;
-  HostPool pool_{[this](std::size_t bytes) { return xrt::bo(device_, bytes, xrt::bo::flags::host_only, host_group_); }};
-  std::mutex registers_mutex_, told_mutex_;
+  bool shares_memory_ = true;
+  xrt::memory_group memory_group_ = 0;
+  BufferPool pool_{[this](std::size_t bytes) {
+    return xrt::bo(device_, bytes, shares_memory_ ? xrt::bo::flags::host_only : xrt::bo::flags::normal, memory_group_);
+  }};
+  std::mutex registers_mutex_, told_mutex_, sync_mutex_;
   std::vector<std::pair<std::string, std::string>> description_;
   int process_ = -1;  ///< pidfd of the device process.
   std::atomic<bool> gone_{false}, claimed_{false};

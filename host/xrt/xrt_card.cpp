@@ -2,6 +2,7 @@
 #include "xrt/xrt_card.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -33,17 +34,17 @@ class HostOnlyMemory final : public device::CardMemory {
 
  private:
   std::shared_ptr<LoadedCard> card_;
-  HostPool::Block block_;
+  BufferPool::Block block_;
 };
 
-/// For what is still set up when the card has gone: nobody reads it.
+/// Of the host alone: for what is still set up when the card has gone.
 class NoCardMemory final : public device::CardMemory {
  public:
   explicit NoCardMemory(std::size_t bytes)
-      : bytes_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{HostPool::kPage}))) {
+      : bytes_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{BufferPool::kPage}))) {
     std::memset(bytes_, 0, bytes);
   }
-  ~NoCardMemory() override { ::operator delete (bytes_, std::align_val_t{HostPool::kPage}); }
+  ~NoCardMemory() override { ::operator delete (bytes_, std::align_val_t{BufferPool::kPage}); }
   NoCardMemory(const NoCardMemory&) = delete;
   NoCardMemory& operator=(const NoCardMemory&) = delete;
   std::byte* host() override { return bytes_; }
@@ -51,6 +52,38 @@ class NoCardMemory final : public device::CardMemory {
 
  private:
   std::byte* bytes_;
+};
+
+/// Of the card, with a copy here. What XRT copies to goes word by word into what others read.
+class CardsOwnMemory final : public device::CardMemory {
+ public:
+  CardsOwnMemory(std::shared_ptr<LoadedCard> card, std::size_t bytes)
+      : card_(std::move(card)), block_(card_->take_memory(bytes)), copy_(block_.bytes) {
+    to_card(0, block_.bytes);
+  }
+  ~CardsOwnMemory() override { card_->give_memory(block_); }
+  CardsOwnMemory(const CardsOwnMemory&) = delete;
+  CardsOwnMemory& operator=(const CardsOwnMemory&) = delete;
+  std::byte* host() override { return copy_.host(); }
+  uint64_t address() const override { return block_.address; }
+  void to_card(std::size_t offset, std::size_t bytes) override {
+    std::memcpy(block_.host + offset, copy_.host() + offset, bytes);
+    card_->sync(block_, XCL_BO_SYNC_BO_TO_DEVICE, offset, bytes);
+  }
+  void from_card(std::size_t offset, std::size_t bytes) override {
+    card_->sync(block_, XCL_BO_SYNC_BO_FROM_DEVICE, offset, bytes);
+    auto* const to = reinterpret_cast<uint32_t*>(copy_.host() + offset);
+    for (std::size_t word = 0; word < bytes / sizeof *to; ++word) {
+      uint32_t value;
+      std::memcpy(&value, block_.host + offset + word * sizeof value, sizeof value);
+      std::atomic_ref(to[word]).store(value, std::memory_order_release);
+    }
+  }
+
+ private:
+  std::shared_ptr<LoadedCard> card_;
+  BufferPool::Block block_;
+  NoCardMemory copy_;
 };
 
 }  // namespace
@@ -74,6 +107,7 @@ void XrtCard::write(uint32_t offset, uint32_t value) {
 
 std::unique_ptr<device::CardMemory> XrtCard::memory(std::size_t bytes) {
   if (card_->gone()) return std::make_unique<NoCardMemory>(bytes);
+  if (!card_->shares_memory()) return std::make_unique<CardsOwnMemory>(card_, bytes);
   return std::make_unique<HostOnlyMemory>(card_, bytes);
 }
 

@@ -27,6 +27,7 @@ class XrtCard final : public device::Card {
   uint32_t read(uint32_t offset) override;
   void write(uint32_t offset, uint32_t value) override;
   std::unique_ptr<device::CardMemory> memory(std::size_t bytes) override;
+  bool shares_memory() const override { return card_->shares_memory(); }
   bool work(uint32_t now) override;
   std::optional<uint32_t> wake(uint32_t now) const override;
   std::optional<Nanoseconds> look_within() const override;

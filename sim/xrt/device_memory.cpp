@@ -20,15 +20,15 @@ DeviceMemory::~DeviceMemory() {
   munmap(bytes_, kBytes);
 }
 
-bool DeviceMemory::write(uint64_t address, const std::string& data) {
-  if (!inside(address, data.size())) return false;
-  std::memcpy(bytes_ + address, data.data(), data.size());
+bool DeviceMemory::write(uint64_t address, const void* data, uint64_t bytes) {
+  if (!inside(address, bytes)) return false;
+  std::memcpy(bytes_ + address, data, bytes);
   return true;
 }
 
-bool DeviceMemory::read(uint64_t address, uint64_t bytes, std::string& data) const {
+bool DeviceMemory::read(uint64_t address, void* data, uint64_t bytes) const {
   if (!inside(address, bytes)) return false;
-  data.assign(bytes_ + address, bytes);
+  std::memcpy(data, bytes_ + address, bytes);
   return true;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory of the card that the host copies to and from (xrt::bo::sync). The shell does not reach it; XRT wants it to be
-/// there.
+/// Memory of the card that the host copies to and from (xrt::bo::sync). The shell reaches what it was told of, where its
+/// xclbin connects it to the card's memory and not to the host's.
 #pragma once
 #include <cstdint>
-#include <string>
 
 namespace tidemill::sim {
 
@@ -17,8 +16,8 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   /// Both false for what is not all inside.
-  bool write(uint64_t address, const std::string& data);
-  bool read(uint64_t address, uint64_t bytes, std::string& data) const;
+  bool write(uint64_t address, const void* data, uint64_t bytes);
+  bool read(uint64_t address, void* data, uint64_t bytes) const;
 
  private:
   static bool inside(uint64_t address, uint64_t bytes) { return bytes <= kBytes && address <= kBytes - bytes; }

@@ -93,8 +93,7 @@ int main() {
   std::signal(SIGALRM, stands_still);
   alarm(kWatchdogSeconds);
   memory.patience(kAnswerPatience);
-  tidemill::sim::Session session(options(), std::move(host),
-                                 std::make_shared<tidemill::sim::RemoteMemory>(std::move(memory)));
+  tidemill::sim::Session session(options(), std::move(host), std::move(memory));
   session.run([last = std::chrono::steady_clock::time_point()]() mutable {
     const auto now = std::chrono::steady_clock::now();
     if (now - last < 1s) return;

@@ -22,7 +22,6 @@ KERNELS = {
 }
 # tag, type, base address, KiB
 MEMORIES = [("bank0", MEM_DDR4, 0, 4 << 20), ("HOST[0]", MEM_DRAM, 0x2000000000, 1 << 20)]
-HOST_MEMORY = 1
 
 
 def metadata(platform, kernels):
@@ -72,8 +71,9 @@ def memory_topology():
     return body
 
 
-def connectivity(kernels):
-    links = [(0, i, HOST_MEMORY) for i, kernel in enumerate(kernels) if kernel == "tidemill_shell"]
+def connectivity(kernels, memory):
+    bank = [tag for tag, *_ in MEMORIES].index(memory)
+    links = [(0, i, bank) for i, kernel in enumerate(kernels) if kernel == "tidemill_shell"]
     return struct.pack("<i", len(links)) + b"".join(struct.pack("<iii", *link) for link in links)
 
 
@@ -111,6 +111,7 @@ def main():
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--platform", default="tidemill_emulation_shell_1_0", help="VENDOR_BOARD_NAME_MAJOR_MINOR")
     parser.add_argument("--kernel", action="append", choices=KERNELS, help="only these kernels; all by default")
+    parser.add_argument("--memory", choices=[tag for tag, *_ in MEMORIES], default="HOST[0]", help="what the shell's master is connected to")
     parser.add_argument("files", nargs="+", type=pathlib.Path, help="simulate.sh and the device process")
     arguments = parser.parse_args()
     kernels = {k: v for k, v in KERNELS.items() if not arguments.kernel or k in arguments.kernel}
@@ -119,7 +120,7 @@ def main():
         (EMBEDDED_METADATA, metadata(arguments.platform, kernels)),
         (MEM_TOPOLOGY, memory_topology()),
         (IP_LAYOUT, ip_layout(kernels)),
-        (CONNECTIVITY, connectivity(kernels)),
+        (CONNECTIVITY, connectivity(kernels, arguments.memory)),
     ]))
 
 

@@ -14,15 +14,23 @@ constexpr unsigned kPieceBytes = 32;
 
 }  // namespace
 
-bool RemoteMemory::holds(uint64_t address) const {
+std::optional<RemoteMemory::Whose> RemoteMemory::owner(uint64_t address) const {
   auto after = regions_.upper_bound(address);
-  if (after == regions_.begin()) return false;
-  --after;
-  return address + kLineBytes <= after->first + after->second;
+  if (after == regions_.begin()) return std::nullopt;
+  const auto& [first, region] = *--after;
+  if (address + kLineBytes > first + region.bytes) return std::nullopt;
+  return region.whose;
 }
 
 Response RemoteMemory::read(uint64_t address, Line& line) {
-  if (!host_answers_ || !holds(address)) return Response::decode_error;
+  const auto whose = owner(address);
+  if (!host_answers_ || !whose) return Response::decode_error;
+  if (*whose == Whose::host) return read_from_host(address, line);
+  ++lines_read_;
+  return own_->read(address, line.data(), kLineBytes) ? Response::okay : Response::decode_error;
+}
+
+Response RemoteMemory::read_from_host(uint64_t address, Line& line) {
   rpc::HostRead call;
   call.set_address(address);
   call.set_bytes(kLineBytes);
@@ -47,7 +55,8 @@ bool RemoteMemory::put(uint64_t address, const void* bytes, std::size_t count) {
 }
 
 Response RemoteMemory::write(uint64_t address, const Line& line, uint64_t strobe) {
-  if (!host_answers_ || !holds(address)) return Response::decode_error;
+  const auto whose = owner(address);
+  if (!host_answers_ || !whose) return Response::decode_error;
   const auto* const bytes = reinterpret_cast<const char*>(line.data());
   for (unsigned at = 0; at < kLineBytes;) {
     unsigned end = at;
@@ -56,7 +65,9 @@ Response RemoteMemory::write(uint64_t address, const Line& line, uint64_t strobe
       ++at;
       continue;
     }
-    if (!put(address + at, bytes + at, end - at)) return Response::decode_error;
+    const bool taken = *whose == Whose::host ? put(address + at, bytes + at, end - at)
+                                             : own_->write(address + at, bytes + at, end - at);
+    if (!taken) return Response::decode_error;
     at = end;
   }
   ++lines_written_;

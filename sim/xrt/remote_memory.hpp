@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Host memory of another process: the memory XRT handed out there, read and written by messages to it. What the host
-/// has not told to be the card's answers with DECERR, as does everything once the host no longer answers.
+/// What the card of another process's host reaches: the memory XRT handed out there, read and written by messages to it,
+/// and the card's own. What the host has not told to be the card's answers with DECERR, as does everything once the host
+/// no longer answers.
 ///
 /// One thread.
 #pragma once
 #include <map>
+#include <optional>
 
 #include "sim/host_memory.hpp"
 #include "sim/xrt/channel.hpp"
+#include "sim/xrt/device_memory.hpp"
 
 namespace tidemill::sim {
 
 class RemoteMemory final : public HostMemory {
  public:
-  explicit RemoteMemory(Channel to_host) : to_host_(std::move(to_host)) {}
+  RemoteMemory(Channel to_host, std::shared_ptr<DeviceMemory> own) : to_host_(std::move(to_host)), own_(std::move(own)) {}
 
-  void handed_out(uint64_t address, uint64_t bytes) { regions_[address] = bytes; }
+  enum class Whose : uint8_t { host, card };
+  void handed_out(uint64_t address, uint64_t bytes, Whose whose) { regions_[address] = {bytes, whose}; }
   void given_back(uint64_t address) { regions_.erase(address); }
 
   /// Memory is handed out by the host, not by the card.
@@ -30,11 +34,18 @@ class RemoteMemory final : public HostMemory {
   void close();
 
  private:
-  bool holds(uint64_t address) const;
+  struct Region {
+    uint64_t bytes;
+    Whose whose;
+  };
+  /// Whose the line is; nothing if it was not handed out.
+  std::optional<Whose> owner(uint64_t address) const;
+  Response read_from_host(uint64_t address, Line& line);
   bool put(uint64_t address, const void* bytes, std::size_t count);
 
   Channel to_host_;
-  std::map<uint64_t, uint64_t> regions_;
+  std::shared_ptr<DeviceMemory> own_;
+  std::map<uint64_t, Region> regions_;
   std::string answer_;
   bool host_answers_ = true;
   uint64_t lines_read_ = 0, lines_written_ = 0;

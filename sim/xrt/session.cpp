@@ -22,8 +22,12 @@ constexpr uint32_t kMostStep = 1000, kMostLag = 1'000'000;
 
 }  // namespace
 
-Session::Session(const SessionOptions& options, Channel host, std::shared_ptr<RemoteMemory> memory)
-    : options_(options), host_(std::move(host)), memory_(memory), card_(options.card, true, std::move(memory)) {}
+Session::Session(const SessionOptions& options, Channel host, Channel to_host)
+    : options_(options),
+      host_(std::move(host)),
+      own_(std::make_shared<DeviceMemory>()),
+      memory_(std::make_shared<RemoteMemory>(std::move(to_host), own_)),
+      card_(options.card, true, memory_) {}
 
 /// The tick up to which the card may go. A wheel that is behind gets no more to turn, or nothing else would get its
 /// cycles; what lags too far behind is let go.
@@ -79,14 +83,17 @@ bool Session::serve() {
       rpc::CopyToDevice call;
       rpc::CopyToDeviceAnswer done;
       if (!call.ParseFromString(message_)) return false;
-      done.set_bytes(device_memory_.write(call.address() + call.seek(), call.data()) ? call.data().size() : 0);
+      const bool taken = own_->write(call.address() + call.seek(), call.data().data(), call.data().size());
+      done.set_bytes(taken ? call.data().size() : 0);
       return answer(done);
     }
     case Api::copy_from_device: {
       rpc::CopyFromDevice call;
       rpc::CopyFromDeviceAnswer done;
       if (!call.ParseFromString(message_)) return false;
-      device_memory_.read(call.address() + call.skip(), call.bytes(), *done.mutable_data());
+      if (call.bytes() > DeviceMemory::kBytes) return false;
+      done.mutable_data()->resize(call.bytes());
+      if (!own_->read(call.address() + call.skip(), done.mutable_data()->data(), call.bytes())) done.mutable_data()->clear();
       done.set_bytes(done.data().size());
       return answer(done);
     }
@@ -216,8 +223,9 @@ void Session::write_emulation(uint32_t offset, uint32_t value) {
   } else if (offset == xrt_emulation::memory + 4) {
     told_memory_ = (told_memory_ & 0xffffffff) | uint64_t{value} << 32;
   } else if (offset == xrt_emulation::pages) {
-    if (value != 0)
-      memory_->handed_out(told_memory_, uint64_t{value} * 4096);
+    using Whose = RemoteMemory::Whose;
+    if (const uint64_t pages = value & ~xrt_emulation::kPagesOfTheCard; pages != 0)
+      memory_->handed_out(told_memory_, pages * 4096, (value & xrt_emulation::kPagesOfTheCard) != 0 ? Whose::card : Whose::host);
     else
       memory_->given_back(told_memory_);
   } else if (offset == xrt_emulation::work) {

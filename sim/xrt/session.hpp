@@ -26,7 +26,7 @@ struct SessionOptions {
 
 class Session {
  public:
-  Session(const SessionOptions& options, Channel host, std::shared_ptr<RemoteMemory> memory);
+  Session(const SessionOptions& options, Channel host, Channel to_host);
   /// Until the host closes or ends. `alive` is called at least once a second while all is well.
   void run(const std::function<void()>& alive);
   void report(std::FILE* log) const;
@@ -47,9 +47,9 @@ class Session {
 
   const SessionOptions options_;
   Channel host_;
+  std::shared_ptr<DeviceMemory> own_;
   std::shared_ptr<RemoteMemory> memory_;
   CosimCard card_;
-  DeviceMemory device_memory_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   bool follows_clock_ = true;
   bool more_ = false;

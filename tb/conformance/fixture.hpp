@@ -99,6 +99,7 @@ class Conformance : public ::testing::TestWithParam<DeviceParam> {
     script_ = std::make_shared<WireScript>();
     script_->attributes = attributes;
     open_device();
+    if (!device_) return;
     open_port(std::make_unique<ScriptedWire>(script_), std::move(options));
   }
   /// The clock is virtual where the application polls.

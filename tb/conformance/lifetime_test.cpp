@@ -135,6 +135,8 @@ TEST_P(Ending, EveryHandleDroppedInACallbackEndsTheDevice) {
   ASSERT_TRUE(send(a, 1ms, 1));
   EXPECT_TRUE(wait_until([&] { return completed_ == 2; }));
   EXPECT_TRUE(wait_until([&] { return wire_is_gone(); })) << "the device lives on without a handle";
+  EXPECT_TRUE(wait_until([] { return Device::open(GetParam().uri, {.progress = Progress::poll, .clock = clock()}).ok(); }))
+      << "the card stays taken";
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Ending, ::testing::ValuesIn(devices()));

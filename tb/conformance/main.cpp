@@ -7,8 +7,8 @@ std::vector<DeviceParam> devices() {
 #ifdef TIDEMILL_TEST_COSIM
   return {{"cosim:", Progress::poll}, {"cosim:?stall=0.2", Progress::poll}, {"cosim:", Progress::thread}};
 #elif defined(TIDEMILL_TEST_XCLBIN)
-  const std::string uri = "xrt:0?xclbin=" TIDEMILL_TEST_XCLBIN;
-  return {{uri, Progress::poll}, {uri, Progress::thread}};
+  setenv("TIDEMILL_XCLBIN", TIDEMILL_TEST_XCLBIN, 0);
+  return {{"xrt:0", Progress::poll}, {"xrt:0", Progress::thread}};
 #else
   return {{"soft:", Progress::thread}, {"soft:", Progress::poll}, {"soft:?banks=8", Progress::poll}};
 #endif

@@ -4,6 +4,7 @@
 ///
 /// Threads: memory() from any thread, the rest from the one that makes progress.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,13 +17,29 @@
 
 namespace tidemill::device {
 
-/// Memory of the host that the card reads and writes; zeroed, on a line of 64 bytes. Gone with this.
+/// Memory that host and card read and write; zeroed, on a line of 64 bytes. Gone with this.
+///
+/// It is the host's own where the card reaches that. Else it is the card's, and host() is a copy: to_card() and
+/// from_card() bring a range of bytes to the other side. A range belongs to one writer at a time.
 class CardMemory {
  public:
   virtual ~CardMemory() = default;
   virtual std::byte* host() = 0;
   virtual uint64_t address() const = 0;  ///< Where the card sees it.
+  virtual void to_card(std::size_t /*offset*/, std::size_t /*bytes*/) {}
+  /// Words of 32 bits come whole: others may read them meanwhile.
+  virtual void from_card(std::size_t /*offset*/, std::size_t /*bytes*/) {}
 };
+
+/// to_card() of the entries [first, end) of a ring, counted without wrapping.
+inline void ring_to_card(CardMemory& ring, uint32_t first, uint32_t end, uint32_t entries, std::size_t entry_bytes) {
+  if (end - first >= entries) return ring.to_card(0, entries * entry_bytes);
+  for (uint32_t count; first != end; first += count) {
+    const uint32_t at = first & (entries - 1);
+    count = std::min(end - first, entries - at);
+    ring.to_card(at * entry_bytes, count * entry_bytes);
+  }
+}
 
 class Card {
  public:
@@ -35,6 +52,8 @@ class Card {
   /// Posted: in order with other writes, and before the next read.
   virtual void write(uint32_t offset, uint32_t value) = 0;
   virtual std::unique_ptr<CardMemory> memory(std::size_t bytes) = 0;
+  /// memory() is the host's own: to_card() and from_card() have nothing to do.
+  virtual bool shares_memory() const { return true; }
 
   /// Lets a card that has no life of its own work for a while, until about tick `now`. True if it has more to do at once.
   virtual bool work(uint32_t now) = 0;

@@ -110,16 +110,27 @@ void CardDevice::take_commands(uint32_t) {
   for (abi::Command c; commands_.pop(c);) {
     if (c.kind() == abi::CommandKind::open_lane) {
       const std::lock_guard lock(rings_mutex_);
-      const SendRing& r = rings_[c.lane()];
+      SendRing& r = rings_[c.lane()];
       c.ring(r.memory->address());
       c.ring_bits(static_cast<uint8_t>(std::bit_width(r.entries - 1)));
+      r.told = indices()[c.lane()].load(std::memory_order_relaxed);  // where its first send will stand
     }
     command_ring_->put(c);
   }
   // Between: what was posted before a command is in its lane before the card hears of the command. A lane that is closed
   // first would leave the rest of its sends behind.
-  doorbells_.collect([this](uint32_t lane, uint32_t producer) { card_->write(abi::reg::lane_doorbell + 4 * lane, producer); });
+  doorbells_.collect([this](uint32_t lane, uint32_t producer) {
+    if (!card_->shares_memory()) posted_to_card(lane, producer);
+    card_->write(abi::reg::lane_doorbell + 4 * lane, producer);
+  });
   command_ring_->flush();
+}
+
+void CardDevice::posted_to_card(uint32_t lane, uint32_t producer) {
+  const std::lock_guard lock(rings_mutex_);
+  SendRing& r = rings_[lane];
+  ring_to_card(*r.memory, r.told, producer, r.entries, sizeof(abi::Descriptor));
+  r.told = producer;
 }
 
 void CardDevice::sent(const abi::Sent& s, uint32_t) { sent_ring_->put(s); }
@@ -127,6 +138,7 @@ void CardDevice::received(const abi::Received& r, uint32_t) { received_rings_[r.
 
 bool CardDevice::progress(uint32_t now) {
   if (failed_) return false;
+  index_memory_->from_card(0, (capabilities_.lanes + 16) * sizeof(uint32_t));
   take_commands(now);
   sent_ring_->flush();
   for (const auto& ring : received_rings_) ring->flush();

@@ -48,11 +48,13 @@ class CardDevice final : public Backend {
   struct SendRing {
     std::unique_ptr<CardMemory> memory;
     uint32_t entries = 0;
+    uint32_t told = 0;  ///< Up to here the card's copy is whole, where it has one.
   };
   CardDevice(std::unique_ptr<Card> card, uint64_t seed, const Capabilities& capabilities);
   const std::atomic<uint32_t>* indices() const { return reinterpret_cast<const std::atomic<uint32_t>*>(index_memory_->host()); }
   const std::atomic<uint32_t>& taken(abi::Ring ring) const { return indices()[capabilities_.lanes + static_cast<uint32_t>(ring)]; }
   bool collect();
+  void posted_to_card(uint32_t lane, uint32_t producer);
   void fail();
   void handle(const abi::Completion& c);
 

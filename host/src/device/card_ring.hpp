@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Rings between host and card, in memory that both see. Entries are the words of an abi layout.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstring>
@@ -40,6 +41,7 @@ class OutgoingRing {
       waiting_.pop_front();
     }
     if (producer_ == before) return;
+    ring_to_card(*memory_, before, producer_, mask_ + 1, sizeof(Entry));
     std::atomic_thread_fence(std::memory_order_release);
     card_.write(ring_register(abi::reg::ring_producer, ring_), producer_);
   }
@@ -66,6 +68,7 @@ class IncomingRing {
   /// The next entry, if there is one.
   bool take(Entry& e) {
     constexpr unsigned kWords = sizeof(Entry) / 8;
+    if (next_ == fetched_) fetch();
     auto* const words = reinterpret_cast<uint64_t*>(memory_->host()) + std::size_t{next_ & ((1u << bits_) - 1u)} * kWords;
     uint64_t copy[kWords];
     copy[owner_word] = std::atomic_ref(words[owner_word]).load(std::memory_order_acquire);
@@ -73,16 +76,28 @@ class IncomingRing {
       if (w != owner_word) copy[w] = std::atomic_ref(words[w]).load(std::memory_order_relaxed);
     Entry read;
     std::memcpy(&read, copy, sizeof read);
-    if (read.owner() != ((next_ >> bits_ & 1u) == 0)) return false;
+    if (read.owner() != ((next_ >> bits_ & 1u) == 0)) {
+      fetched_ = next_;
+      return false;
+    }
     e = read;
     ++next_;
     return true;
   }
 
  private:
+  /// Of memory that is not the host's own, what comes next, up to the end of the ring.
+  void fetch() {
+    constexpr uint32_t kAhead = 64;
+    const uint32_t at = next_ & ((1u << bits_) - 1u), count = std::min(kAhead, (1u << bits_) - at);
+    memory_->from_card(at * sizeof(Entry), count * sizeof(Entry));
+    fetched_ = next_ + count;
+  }
+
   unsigned bits_;
   std::unique_ptr<CardMemory> memory_;
   uint32_t next_ = 0;
+  uint32_t fetched_ = 0;  ///< Up to here entries were fetched since one was found to be old.
 };
 
 }  // namespace tidemill::device

@@ -56,6 +56,7 @@ CardRig::~CardRig() {
 }
 
 void CardRig::collect() {
+  indices_->from_card(0, (card_lanes_ + 16) * sizeof(uint32_t));
   for (abi::Transmit t; transmit_ring_->take(t);) transmits_.push_back(t);
   for (abi::Completion c; completion_ring_->take(c);) completions_.push_back(c);
 }

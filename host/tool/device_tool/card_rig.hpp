@@ -43,7 +43,10 @@ class CardRig {
   abi::Descriptor plain(uint16_t lane);
   void put(uint16_t lane, const abi::Descriptor& d);
   void ring(uint16_t lane) { ring(lane, lanes_[lane].producer); }
-  void ring(uint16_t lane, uint32_t producer) { card_.write(abi::reg::lane_doorbell + 4u * lane, producer); }
+  void ring(uint16_t lane, uint32_t producer) {
+    lanes_[lane].memory->to_card(0, sizeof(abi::Descriptor) << lanes_[lane].bits);
+    card_.write(abi::reg::lane_doorbell + 4u * lane, producer);
+  }
   uint32_t posted(uint16_t lane) const { return lanes_[lane].producer; }
   /// What the card says it has fetched of a lane, and taken of a ring: entries of the index array.
   uint32_t fetched(uint16_t lane) const { return index(lane); }

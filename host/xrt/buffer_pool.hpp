@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory of the host that the card reaches, out of few large buffers of XRT that stay. XRT's emulation goes on using a
+/// Memory that host and card both have, out of few large buffers of XRT that stay. XRT's emulation goes on using a
 /// host_only buffer that was freed, so none is before the end; and a card has its address translation set once for all.
 ///
 /// Any thread.
@@ -15,7 +15,7 @@
 
 namespace tidemill::xrt_card {
 
-class HostPool {
+class BufferPool {
  public:
   static constexpr std::size_t kPage = 4096;
   static constexpr std::size_t kBufferBytes = std::size_t{64} << 20;
@@ -24,9 +24,11 @@ class HostPool {
     std::byte* host = nullptr;
     uint64_t address = 0;  ///< Where the card sees it.
     std::size_t bytes = 0;
+    xrt::bo bo;  ///< It begins at `offset` of this.
+    std::size_t offset = 0;
   };
 
-  explicit HostPool(std::function<xrt::bo(std::size_t)> allocate) : allocate_(std::move(allocate)) {}
+  explicit BufferPool(std::function<xrt::bo(std::size_t)> allocate) : allocate_(std::move(allocate)) {}
 
   /// Whole pages, not cleared. Throws what XRT throws.
   Block take(std::size_t bytes);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "xrt/host_pool.hpp"
+#include "xrt/buffer_pool.hpp"
 
 #include <algorithm>
 
 namespace tidemill::xrt_card {
 
-HostPool::Block HostPool::take(std::size_t bytes) {
+BufferPool::Block BufferPool::take(std::size_t bytes) {
   const std::size_t whole = std::max((bytes + kPage - 1) / kPage * kPage, kPage);
   const std::lock_guard lock(mutex_);
   const auto fits = [whole](const auto& range) { return range.second >= whole; };
@@ -23,10 +23,11 @@ HostPool::Block HostPool::take(std::size_t bytes) {
   const auto buffer = std::find_if(buffers_.begin(), buffers_.end(), [at = address](const Buffer& b) {
     return at >= b.address && at < b.address + b.bo.size();
   });
-  return {buffer->host + (address - buffer->address), address, whole};
+  const std::size_t offset = address - buffer->address;
+  return {buffer->host + offset, address, whole, buffer->bo, offset};
 }
 
-void HostPool::give(const Block& block) {
+void BufferPool::give(const Block& block) {
   const std::lock_guard lock(mutex_);
   auto at = free_.emplace(block.address, block.bytes).first;
   const auto begins = [this](uint64_t address) {
@@ -45,7 +46,7 @@ void HostPool::give(const Block& block) {
   }
 }
 
-void HostPool::abandon() {
+void BufferPool::abandon() {
   const std::lock_guard lock(mutex_);
   new std::vector<Buffer>(std::move(buffers_));  // NOLINT(bugprone-unused-raii): never destroyed, as said
 }
