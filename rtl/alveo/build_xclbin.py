@@ -109,7 +109,7 @@ def main() -> None:
     try:
         known = platforms.load()
         if not args.platform:
-            usable = "\n".join(f"  {p.name}" for p in known.values() if "HOST" in p.memories)
+            usable = "\n".join(f"  {p.name}" for p in known.values())
             raise CardBuildError(f"for which card? Configure with -DTIDEMILL_PLATFORM=<name>, one of\n{usable}\n"
                                  f"{tools.missing_text({'v++', 'vivado'})}".rstrip())
         build = Build(args.source.resolve(), args.generated.resolve(), args.out.resolve(),

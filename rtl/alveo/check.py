@@ -89,8 +89,8 @@ def memories(entries: list[str], units: dict[str, Kernel], platform: Platform) -
         bank = value.partition(":")[2]
         if not platform.has_bank(bank):
             found.append(f"link.cfg: memory bank {bank} does not exist on {platform.name}")
-        elif not bank.startswith("HOST["):
-            found.append(f"link.cfg: {value}: the runtime works with host memory only")
+        elif bank != platform.ring_memory:
+            found.append(f"link.cfg: {value}: on {platform.name} the rings are to be in {platform.ring_memory}")
     return found
 
 

@@ -86,7 +86,7 @@ def link_config(design: Design, platform: Platform) -> str:
     lines += [f"nk={kernel.name}:{count}" for kernel, count in
               ((design.shell, 1), (design.arbiter, 1), (design.bank, design.banks))]
     lines += [f"slr={unit}:{slr}" for unit, slr in placement(design, platform).items()]
-    lines += [f"sp={shell}.{memory.name}:HOST[0]"]
+    lines += [f"sp={shell}.{memory.name}:{platform.ring_memory}"]
     for stream in design.shell.of_kind(interfaces.STREAM):
         here, there = f"{shell}.{stream.name}", ".".join(designs.far_end(design, stream))
         lines.append(f"stream_connect={here}:{there}" if stream.mode == "master" else f"stream_connect={there}:{here}")
