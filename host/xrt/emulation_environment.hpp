@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What XRT wants to find before it looks for cards, and before it emulates a device: a mode, a folder with its emulation library, a description of
-/// the device, settings, and names of its sockets that no other process has. Opening an emulation xclbin prepares it
-/// all.
+/// What XRT wants to find before it looks for cards, and before it emulates a device: a mode, a folder with its
+/// emulation library, a description of the device, settings, and names of its sockets that no other process has.
+/// Opening an emulation xclbin prepares it all.
 #pragma once
 #include <array>
 #include <csignal>
@@ -21,7 +21,8 @@ inline constexpr char kEmulationPlatform[] = "tidemill_emulation_shell_1_0";
 /// are the process's: open the device before other threads read them.
 Result<std::monostate> prepare_emulation();
 
-/// The same for cards of this machine, before XRT's first call: a distribution's XRT has no script that sets XILINX_XRT.
+/// The same for cards of this machine, before XRT's first call: a distribution's XRT has no script that sets
+/// XILINX_XRT.
 Result<std::monostate> prepare_cards();
 
 /// While it lives, USER is unique: XRT's sockets are in /tmp/$USER, and two processes of one user must not share them.

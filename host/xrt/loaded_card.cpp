@@ -37,7 +37,9 @@ bool same_platform(const std::string& card, const std::string& xclbin) {
   return false;
 }
 
-bool is_of_host(const std::string& tag) { return tag.rfind("HOST", 0) == 0; }
+bool is_of_host(const std::string& tag) {
+  return tag.rfind("HOST", 0) == 0;
+}
 
 /// What the shell's master is connected to; the host's own memory if it is among it.
 std::optional<xrt::xclbin::mem> memory_of(const xrt::xclbin::kernel& shell) {
@@ -118,11 +120,12 @@ std::optional<Error> LoadedCard::set_up(const std::string& which, const XclbinFi
   if (const auto loaded = device_.get_xclbin_uuid(); loaded != xclbin.get_uuid())
     return failed(which, fmt::format("the card has xclbin {}, '{}' is {}: another process holds the card",
                                      loaded.to_string(), file.path, xclbin.get_uuid().to_string()));
-  description_ = {{"card", file.emulation ? "emulated" : device_.get_info<xrt::info::device::bdf>()},
-                  {"platform", name},
-                  {"xclbin", file.path},
-                  {"xclbin uuid", xclbin.get_uuid().to_string()},
-                  {"rings in", fmt::format("{} ({})", memory->get_tag(), shares_memory_ ? "of the host" : "of the card")}};
+  description_ = {
+      {"card", file.emulation ? "emulated" : device_.get_info<xrt::info::device::bdf>()},
+      {"platform", name},
+      {"xclbin", file.path},
+      {"xclbin uuid", xclbin.get_uuid().to_string()},
+      {"rings in", fmt::format("{} ({})", memory->get_tag(), shares_memory_ ? "of the host" : "of the card")}};
   shell_ = xrt::ip(device_, xclbin.get_uuid(), kShellKernel);
   if (!file.emulation) return std::nullopt;
   emulation_.emplace(device_, xclbin.get_uuid(), xrt_emulation::kKernel);
@@ -138,6 +141,13 @@ LoadedCard::~LoadedCard() {
   if (process_ >= 0) close(process_);
 }
 
+InterruptEvent::Wait LoadedCard::interrupt() {
+  // After a wait XRT has enabled it again.
+  return [line = shell_.create_interrupt_notify()](std::chrono::milliseconds most) {
+    return line.wait(most) == std::cv_status::no_timeout;
+  };
+}
+
 BufferPool::Block LoadedCard::take_memory(std::size_t bytes) {
   const BufferPool::Block block = pool_.take(bytes);
   const uint32_t where = shares_memory_ ? 0 : xrt_emulation::kPagesOfTheCard;
@@ -150,7 +160,8 @@ void LoadedCard::give_memory(const BufferPool::Block& block) {
   pool_.give(block);
 }
 
-void LoadedCard::sync(const BufferPool::Block& block, xclBOSyncDirection direction, std::size_t offset, std::size_t bytes) {
+void LoadedCard::sync(const BufferPool::Block& block, xclBOSyncDirection direction, std::size_t offset,
+                      std::size_t bytes) {
   if (gone()) return;
   constexpr std::size_t kLine = 64;
   const std::size_t first = offset / kLine * kLine, end = (offset + bytes + kLine - 1) / kLine * kLine;

@@ -18,6 +18,7 @@
 
 #include "tidemill/error.hpp"
 #include "xrt/buffer_pool.hpp"
+#include "xrt/interrupt_event.hpp"
 #include "xrt/xclbin_file.hpp"
 
 namespace tidemill::xrt_card {
@@ -44,13 +45,17 @@ class LoadedCard {
   uint32_t read_emulation(uint32_t offset) { return read(*emulation_, offset); }
   void write_emulation(uint32_t offset, uint32_t value) { write(*emulation_, offset, value); }
 
-  /// The xclbin connects the shell to memory of the host. Else its rings are in the card's own memory, and sync() copies.
+  /// Waits for the shell's interrupt; throws what XRT throws where there is none.
+  InterruptEvent::Wait interrupt();
+
+  /// The xclbin connects the shell to memory of the host. Else its rings are in the card's own memory, and sync()
+  /// copies.
   bool shares_memory() const { return shares_memory_; }
   /// Memory that the card reaches, not cleared. Throws what XRT throws.
   BufferPool::Block take_memory(std::size_t bytes);
   void give_memory(const BufferPool::Block& block);
-  /// Between `block.host` and the card, where memory is not shared; whole lines around the range. Nothing of a card that
-  /// has gone.
+  /// Between `block.host` and the card, where memory is not shared; whole lines around the range. Nothing of a card
+  /// that has gone.
   void sync(const BufferPool::Block& block, xclBOSyncDirection direction, std::size_t offset, std::size_t bytes);
 
   /// Looks whether the card is still there; of an emulated one, whether its process lives. Stays true.

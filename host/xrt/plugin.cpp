@@ -21,9 +21,9 @@ using tidemill::Error;
 using tidemill::Nanoseconds;
 using tidemill::Result;
 using tidemill::device::Backend;
-using tidemill::device::PluginRequest;
 using tidemill::device::Card;
 using tidemill::device::CardEntry;
+using tidemill::device::PluginRequest;
 using Opened = Result<std::unique_ptr<Backend>>;
 using OpenedCard = Result<std::unique_ptr<Card>>;
 using Listed = Result<std::vector<CardEntry>>;
@@ -133,7 +133,8 @@ CardEntry entry(unsigned index) {
             .name = card.get_info<xrt::info::device::name>(),
             .offline = card.get_info<xrt::info::device::offline>()};
   } catch (const std::exception& e) {
-    return {.uri = fmt::format("xrt:{}", index), .name = fmt::format("XRT cannot open it: {}", e.what()), .offline = true};
+    return {
+        .uri = fmt::format("xrt:{}", index), .name = fmt::format("XRT cannot open it: {}", e.what()), .offline = true};
   }
 }
 

@@ -16,6 +16,7 @@ namespace emulation = xrt_emulation;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kCheckEvery{100};
+constexpr uint32_t kModerationCycles = 2500;  ///< 10 us
 /// After a write of the host the card is looked at often for so long, then seldom.
 constexpr std::chrono::milliseconds kBusyFor{20};
 constexpr Nanoseconds kIdleLook{1'000'000};
@@ -90,9 +91,34 @@ class CardsOwnMemory final : public device::CardMemory {
 
 XrtCard::XrtCard(std::shared_ptr<LoadedCard> card, XrtOptions options) : card_(std::move(card)), options_(options) {
   if (card_->emulated()) card_->write_emulation(emulation::follow_clock, options_.virtual_clock ? 0 : 1);
+  if (options_.virtual_clock) return;
+  try {
+    interrupt_.emplace(card_->interrupt());
+    waits_by_ = "interrupt";
+  } catch (const std::exception& e) {
+    waits_by_ += std::string("; no interrupt: ") + e.what();
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> XrtCard::description() const {
+  auto all = card_->description();
+  all.emplace_back("waits by", waits_by_);
+  return all;
+}
+
+/// Cleared before memory is looked at, and the read makes sure of it: what is written after that raises it again.
+void XrtCard::answer_interrupt() {
+  if (!std::exchange(told_to_interrupt_, true)) {
+    card_->write(abi::reg::interrupt_moderation, kModerationCycles);
+    card_->write(abi::reg::interrupt_enable, 1);
+  }
+  if (!interrupt_->take()) return;
+  card_->write(abi::reg::interrupt_status, 1);
+  card_->read(abi::reg::interrupt_status);
 }
 
 XrtCard::~XrtCard() {
+  interrupt_.reset();
   card_->release();
 }
 
@@ -117,6 +143,7 @@ bool XrtCard::work(uint32_t now) {
     return false;
   }
   if (options_.virtual_clock) return simulate(now);
+  if (interrupt_) answer_interrupt();
   if (const auto time = steady_clock::now(); time >= next_check_) {
     next_check_ = time + kCheckEvery;
     failed_ = card_->read(abi::reg::failure) != 0;
@@ -140,6 +167,7 @@ std::optional<uint32_t> XrtCard::wake(uint32_t) const {
 
 std::optional<Nanoseconds> XrtCard::look_within() const {
   if (options_.virtual_clock || failed_) return std::nullopt;
+  if (interrupt_ && interrupt_->works()) return kCheckEvery;
   return steady_clock::now() < busy_until_ ? options_.poll : std::max(options_.poll, kIdleLook);
 }
 

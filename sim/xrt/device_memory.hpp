@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memory of the card that the host copies to and from (xrt::bo::sync). The shell reaches what it was told of, where its
-/// xclbin connects it to the card's memory and not to the host's.
+/// Memory of the card that the host copies to and from (xrt::bo::sync). The shell reaches what it was told of, where
+/// its xclbin connects it to the card's memory and not to the host's.
 #pragma once
 #include <cstdint>
 

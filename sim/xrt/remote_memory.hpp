@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the card of another process's host reaches: the memory XRT handed out there, read and written by messages to it,
-/// and the card's own. What the host has not told to be the card's answers with DECERR, as does everything once the host
-/// no longer answers.
+/// What the card of another process's host reaches: the memory XRT handed out there, read and written by messages to
+/// it, and the card's own. What the host has not told to be the card's answers with DECERR, as does everything once the
+/// host no longer answers.
 ///
 /// One thread.
 #pragma once
@@ -16,7 +16,8 @@ namespace tidemill::sim {
 
 class RemoteMemory final : public HostMemory {
  public:
-  RemoteMemory(Channel to_host, std::shared_ptr<DeviceMemory> own) : to_host_(std::move(to_host)), own_(std::move(own)) {}
+  RemoteMemory(Channel to_host, std::shared_ptr<DeviceMemory> own)
+      : to_host_(std::move(to_host)), own_(std::move(own)) {}
 
   enum class Whose : uint8_t { host, card };
   void handed_out(uint64_t address, uint64_t bytes, Whose whose) { regions_[address] = {bytes, whose}; }

@@ -93,7 +93,8 @@ bool Session::serve() {
       if (!call.ParseFromString(message_)) return false;
       if (call.bytes() > DeviceMemory::kBytes) return false;
       done.mutable_data()->resize(call.bytes());
-      if (!own_->read(call.address() + call.skip(), done.mutable_data()->data(), call.bytes())) done.mutable_data()->clear();
+      if (!own_->read(call.address() + call.skip(), done.mutable_data()->data(), call.bytes()))
+        done.mutable_data()->clear();
       done.set_bytes(done.data().size());
       return answer(done);
     }
@@ -225,7 +226,8 @@ void Session::write_emulation(uint32_t offset, uint32_t value) {
   } else if (offset == xrt_emulation::pages) {
     using Whose = RemoteMemory::Whose;
     if (const uint64_t pages = value & ~xrt_emulation::kPagesOfTheCard; pages != 0)
-      memory_->handed_out(told_memory_, pages * 4096, (value & xrt_emulation::kPagesOfTheCard) != 0 ? Whose::card : Whose::host);
+      memory_->handed_out(told_memory_, pages * 4096,
+                          (value & xrt_emulation::kPagesOfTheCard) != 0 ? Whose::card : Whose::host);
     else
       memory_->given_back(told_memory_);
   } else if (offset == xrt_emulation::work) {

@@ -65,7 +65,8 @@ TEST_F(Published, AForeignFileStaysAsItIs) {
 }
 
 TEST_F(Published, TheFileOfALivingProcessStaysItsOwn) {
-  const std::string parent = "# HELP tidemill_device_info x\ntidemill_device_info{pid=\"" + std::to_string(getppid()) + "\"} 1\n";
+  const std::string parent =
+      "# HELP tidemill_device_info x\ntidemill_device_info{pid=\"" + std::to_string(getppid()) + "\"} 1\n";
   write(parent);
   auto device = open();
   ASSERT_FALSE(device.ok());

@@ -80,6 +80,8 @@ class Backend {
   virtual uint32_t wake(uint32_t now) const = 0;
   /// progress() is due again within this time, whatever else there is; nothing if wake() says it all.
   virtual std::optional<Nanoseconds> look_within() const { return std::nullopt; }
+  /// Readable when progress() is due; -1 if there is no such descriptor. The same one always.
+  virtual int event_fd() const { return -1; }
   /// Retries queued since opening.
   virtual uint64_t retried() const = 0;
   /// Device::counter().

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a card is to its driver: registers, memory that both sides see, and a way to let it work. A card on PCIe, or one
-/// that is simulated.
+/// What a card is to its driver: registers, memory that both sides see, and a way to let it work. A card on PCIe, or
+/// one that is simulated.
 ///
 /// Threads: memory() from any thread, the rest from the one that makes progress.
 #pragma once
@@ -55,12 +55,16 @@ class Card {
   /// memory() is the host's own: to_card() and from_card() have nothing to do.
   virtual bool shares_memory() const { return true; }
 
-  /// Lets a card that has no life of its own work for a while, until about tick `now`. True if it has more to do at once.
+  /// Lets a card that has no life of its own work for a while, until about tick `now`. True if it has more to do at
+  /// once.
   virtual bool work(uint32_t now) = 0;
   /// First tick at which a timer of the card may need work() again; nothing if the card works by itself.
   virtual std::optional<uint32_t> wake(uint32_t now) const = 0;
-  /// A card that works by itself and has no interrupt must be looked at again within this time, whatever is outstanding.
+  /// A card that works by itself and has no interrupt must be looked at again within this time, whatever is
+  /// outstanding.
   virtual std::optional<Nanoseconds> look_within() const { return std::nullopt; }
+  /// Readable when the card may have written something since the last work(); -1 if it has no interrupt.
+  virtual int event_fd() const { return -1; }
   /// The card has stopped: register `failure` says why, or it has gone.
   virtual bool failed() = 0;
   /// Why the card has gone; empty while it answers.

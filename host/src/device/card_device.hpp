@@ -37,6 +37,7 @@ class CardDevice final : public Backend {
   bool pending() const override { return doorbells_.any() || !commands_.empty() || more_.load(std::memory_order_relaxed); }
   uint32_t wake(uint32_t now) const override;
   std::optional<Nanoseconds> look_within() const override { return card_->look_within(); }
+  int event_fd() const override { return card_->event_fd(); }
   uint64_t retried() const override { return retried_; }
   uint64_t counter(std::string_view name) const override { return card_->counter(name); }
   std::optional<CardCounters> card_counters() override {

@@ -14,7 +14,9 @@
 namespace tidemill::device {
 
 /// Registers of a ring.
-inline uint32_t ring_register(uint32_t first, abi::Ring ring) { return first + 0x20u * static_cast<uint32_t>(ring); }
+inline uint32_t ring_register(uint32_t first, abi::Ring ring) {
+  return first + 0x20u * static_cast<uint32_t>(ring);
+}
 
 inline void start_ring(Card& card, abi::Ring ring, uint64_t address, unsigned bits) {
   card.write(ring_register(abi::reg::ring_base_low, ring), static_cast<uint32_t>(address));
@@ -27,7 +29,11 @@ template <class Entry>
 class OutgoingRing {
  public:
   OutgoingRing(Card& card, abi::Ring ring, unsigned bits, const std::atomic<uint32_t>& consumed)
-      : card_(card), ring_(ring), mask_((1u << bits) - 1u), consumed_(consumed), memory_(card.memory(sizeof(Entry) << bits)) {
+      : card_(card),
+        ring_(ring),
+        mask_((1u << bits) - 1u),
+        consumed_(consumed),
+        memory_(card.memory(sizeof(Entry) << bits)) {
     start_ring(card, ring, memory_->address(), bits);
   }
 
@@ -69,7 +75,8 @@ class IncomingRing {
   bool take(Entry& e) {
     constexpr unsigned kWords = sizeof(Entry) / 8;
     if (next_ == fetched_) fetch();
-    auto* const words = reinterpret_cast<uint64_t*>(memory_->host()) + std::size_t{next_ & ((1u << bits_) - 1u)} * kWords;
+    auto* const words =
+        reinterpret_cast<uint64_t*>(memory_->host()) + std::size_t{next_ & ((1u << bits_) - 1u)} * kWords;
     uint64_t copy[kWords];
     copy[owner_word] = std::atomic_ref(words[owner_word]).load(std::memory_order_acquire);
     for (unsigned w = 0; w < kWords; ++w)

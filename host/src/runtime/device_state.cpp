@@ -49,6 +49,7 @@ DeviceState::DeviceState(std::unique_ptr<device::Backend> backend, DeviceOptions
       slots_(capabilities_.slots, capabilities_.banks),
       publisher_(std::move(publisher)) {
   backend_->attach(*this);
+  if (const int fd = backend_->event_fd(); fd >= 0) sleeper_.watch(fd);
   for (uint32_t lane = capabilities_.lanes; lane-- > 0;) free_lanes_.push_back(lane);
   cached_now_.store(options_.clock->now().count());
 }

@@ -34,7 +34,8 @@ std::string take(const std::string& path) {
   const fs::path first(path);
   std::string mine = path;
   for (unsigned n = 2; !taken.insert(mine).second; ++n)
-    mine = fs::path(first).replace_filename(fmt::format("{}.{}{}", first.stem().string(), n, first.extension().string()));
+    mine =
+        fs::path(first).replace_filename(fmt::format("{}.{}{}", first.stem().string(), n, first.extension().string()));
   return mine;
 }
 
@@ -80,8 +81,9 @@ Result<std::unique_ptr<Publisher>> Publisher::from_environment() {
   }
   if (!publisher->write("")) {
     publisher->owns_ = false;
-    return Error{Errc::file_failed, fmt::format("TIDEMILL_METRICS: '{}' cannot be written; name a file in a folder that exists",
-                                                publisher->path_)};
+    return Error{
+        Errc::file_failed,
+        fmt::format("TIDEMILL_METRICS: '{}' cannot be written; name a file in a folder that exists", publisher->path_)};
   }
   return publisher;
 }
