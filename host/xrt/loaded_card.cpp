@@ -149,7 +149,7 @@ InterruptEvent::Wait LoadedCard::interrupt() {
 }
 
 BufferPool::Block LoadedCard::take_memory(std::size_t bytes) {
-  const BufferPool::Block block = pool_.take(bytes);
+  BufferPool::Block block = pool_.take(bytes);
   const uint32_t where = shares_memory_ ? 0 : xrt_emulation::kPagesOfTheCard;
   tell_pages(block.address, where | static_cast<uint32_t>(block.bytes / BufferPool::kPage));
   return block;
