@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "ibsim_fabric/fabric.hpp"
+#include "tb/clients/trace_board.hpp"
 #include "tidemill.hpp"
 
 namespace tidemill::test {
@@ -74,13 +75,13 @@ class Clients : public testing::Test {
   }
   /// On the first host.
   void start_opensm(const std::string& device = "soft:", std::chrono::seconds limit = 60s) {
-    auto started = ibsim_fabric::SubnetManager::start(
-        ibsim_fabric::environment({.socket = ibsim_->socket(),
-                                   .host = net_.hosts.front(),
-                                   .device = device,
-                                   .stats = work_.file("opensm.json")},
-                                  TIDEMILL_UMAD_FOLDER),
-        work_);
+    auto started = ibsim_fabric::SubnetManager::start(ibsim_fabric::environment({.socket = ibsim_->socket(),
+                                                                                 .host = net_.hosts.front(),
+                                                                                 .device = device,
+                                                                                 .trace = trace("opensm"),
+                                                                                 .stats = work_.file("opensm.json")},
+                                                                                TIDEMILL_UMAD_FOLDER),
+                                                      work_);
     ASSERT_TRUE(started.ok()) << started.error().message;
     opensm_.emplace(std::move(started).value());
     const auto end = std::chrono::steady_clock::now() + limit;
@@ -88,16 +89,27 @@ class Clients : public testing::Test {
       std::this_thread::sleep_for(20ms);
     ASSERT_TRUE(opensm_->up()) << read_file(work_.file("opensm.log")) << read_file(work_.file("opensm.out"));
   }
+  std::string trace(const std::string& name) const { return scoreboard_ ? work_.file(name + "_trace") : std::string(); }
+  /// Of a program that has ended by itself.
+  void judge(const std::string& name) const {
+    if (!scoreboard_) return;
+    const TraceBoard board(nlohmann::json::parse(read_file(trace(name) + ".json")));
+    for (const std::string& what : board.violations()) ADD_FAILURE() << name << ", " << what;
+  }
   nlohmann::json stop_opensm() {
     opensm_->terminate();
     opensm_.reset();
+    judge("opensm");
     return nlohmann::json::parse(read_file(work_.file("opensm.json")), nullptr, false);
   }
 
   ibsim_fabric::Process launch(const std::string& host, std::vector<std::string> arguments, const std::string& name,
                                const std::string& device = "soft:") {
-    const ibsim_fabric::Seat seat{
-        .socket = ibsim_->socket(), .host = host, .device = device, .stats = work_.file(name + ".json")};
+    const ibsim_fabric::Seat seat{.socket = ibsim_->socket(),
+                                  .host = host,
+                                  .device = device,
+                                  .trace = trace(name),
+                                  .stats = work_.file(name + ".json")};
     auto started = ibsim_fabric::Process::start({.arguments = std::move(arguments),
                                                  .environment = ibsim_fabric::environment(seat, TIDEMILL_UMAD_FOLDER),
                                                  .output = work_.file(name + ".out")});
@@ -119,6 +131,7 @@ class Clients : public testing::Test {
       ran.status = 124;
     } else {
       ran.status = process.wait().value_or(-1);
+      judge(name);
     }
     ran.output = read_file(work_.file(name + ".out"));
     ran.stats = nlohmann::json::parse(read_file(work_.file(name + ".json")), nullptr, false);
@@ -139,6 +152,7 @@ class Clients : public testing::Test {
   std::optional<ibsim_fabric::IbsimProcess> ibsim_;
   std::optional<ibsim_fabric::SubnetManager> opensm_;
   int runs_ = 0;
+  bool scoreboard_ = true;  ///< Programs that end by themselves are traced, and their traces judged.
 };
 
 #define NEEDS(...) \
