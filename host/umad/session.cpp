@@ -48,12 +48,18 @@ Process& process() {
   return of->get();
 }
 
+void complain(const Error& e) {
+  fmt::print(stderr, "tidemill: {}\n", e.message);
+}
+
 void close_at_exit() {
   Process& p = process();
   const std::lock_guard lock(p.mutex);
+  if (p.session) p.session->note_agents();
+  // Their agents hold the device, and what is on its way to them when the program ends belongs into the port's counts.
+  drop_files();
   p.session.reset();
   p.failed = true;
-  drop_files();  // their agents hold the device
 }
 
 }  // namespace
@@ -98,17 +104,22 @@ Session::Session(Ibsim ibsim, Adapter adapter, Device device, std::shared_ptr<Tr
     : ibsim_(std::move(ibsim)), adapter_(adapter), device_(std::move(device)), trace_(std::move(trace)) {}
 
 Session::~Session() {
-  if (port_) write_reports();
+  if (!port_) return;
+  write_stats_file();
+  port_ = Port();  // with the agents of files that threads of the program still hold
+  write_trace();
 }
 
-void Session::write_reports() const {
-  const auto complain = [](const Error& e) { fmt::print(stderr, "tidemill: {}\n", e.message); };
-  if (const std::string prefix = environment("TIDEMILL_TRACE"); trace_ && !prefix.empty()) {
-    if (const auto written = trace_->write_timeline(prefix + ".json"); !written) complain(written.error());
-    if (const auto written = trace_->write_capture(prefix + ".pcapng"); !written) complain(written.error());
-  }
+void Session::write_trace() const {
+  const std::string prefix = environment("TIDEMILL_TRACE");
+  if (!trace_ || prefix.empty()) return;
+  if (const auto written = trace_->write_timeline(prefix + ".json"); !written) complain(written.error());
+  if (const auto written = trace_->write_capture(prefix + ".pcapng"); !written) complain(written.error());
+}
+
+void Session::write_stats_file() const {
   if (const std::string path = environment("TIDEMILL_STATS"); !path.empty())
-    if (const Error e = write_stats(path, device_, port_, ibsim_.counters()); e.code != Errc::ok) complain(e);
+    if (const Error e = write_stats(path, device_, port_, agents_, ibsim_.counters()); e.code != Errc::ok) complain(e);
 }
 
 Result<std::string> Session::issm_path() {

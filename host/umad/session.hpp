@@ -14,6 +14,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tidemill.hpp"
 
@@ -40,12 +41,15 @@ class Session {
   Port& port() { return port_; }
   /// A file whose opening sets the port's IsSM bit and whose closing clears it.
   Result<std::string> issm_path();
+  /// Counts of the agents there are, for the stats file: to be called while there are any.
+  void note_agents() { agents_ = port_.agent_stats(); }
   ~Session();
 
  private:
   Session(Ibsim ibsim, Adapter adapter, Device device, std::shared_ptr<Trace> trace);
   static Result<std::unique_ptr<Session>> open();
-  void write_reports() const;
+  void write_trace() const;
+  void write_stats_file() const;
 
   class IssmFile;
   Ibsim ibsim_;
@@ -53,6 +57,7 @@ class Session {
   Device device_;
   std::shared_ptr<Trace> trace_;
   Port port_;
+  std::vector<AgentStats> agents_;
   std::unique_ptr<IssmFile> issm_;
 };
 

@@ -64,6 +64,7 @@ class TraceBoard {
     if (last > end) violation(id, "I5: something of it after its completion");
     const auto& args = made->at("args");
     const std::string status = args.at("status");
+    if (status == "outstanding") return violation(id, "I1: not completed at the end: " + made->dump());
     if (matches > 1) violation(id, "I4: matched " + std::to_string(matches) + " times");
     if (matches == 1 && status != "success") violation(id, "I3: matched, but completed as " + status);
     if (matches == 1 && (tries == 0 || matched < begin)) violation(id, "I2: matched before it was sent");
