@@ -5,15 +5,18 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <regex>
 #include <thread>
 
+#include "cores.hpp"
 #include "ibsim_fabric/fabric.hpp"
 
 namespace {
 
 using namespace tidemill;
 using namespace tidemill::ibsim_fabric;
+using bench::Cores, bench::OnCore;
 using namespace std::chrono_literals;
 
 constexpr const char* kShims[] = {"/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so",
@@ -88,8 +91,10 @@ const char* missing(Library library) {
 }
 
 /// Round trips of ibping's flood, the library under the client.
-void ibping_flood(benchmark::State& state, Library library, int round_trips) {
+void ibping_flood(benchmark::State& state, Library library, int round_trips, Cores cores = Cores::all) {
   if (const char* why = missing(library)) return state.SkipWithError(why);
+  std::optional<OnCore> one;
+  if (cores == Cores::one) one.emplace(0);
   Fabric fabric(4, 8);
   if (!fabric.ok() || !fabric.manage(Library::tidemill, 0, 30s)) return state.SkipWithError("no fabric");
   // The server is always ours: under the shim ibping -S ends with a segmentation fault.
@@ -116,8 +121,10 @@ void ibping_flood(benchmark::State& state, Library library, int round_trips) {
 }
 
 /// opensm's time to SUBNET UP on 560 nodes.
-void subnet_up(benchmark::State& state, Library library, unsigned smps) {
+void subnet_up(benchmark::State& state, Library library, unsigned smps, Cores cores = Cores::all) {
   if (const char* why = missing(library)) return state.SkipWithError(why);
+  std::optional<OnCore> one;
+  if (cores == Cores::one) one.emplace(0);
   for (auto _ : state) {
     Fabric fabric(512, 32);
     const auto seconds = fabric.ok() ? fabric.manage(library, smps, 30s) : std::nullopt;
@@ -133,11 +140,24 @@ void once(benchmark::internal::Benchmark* b) {
 }
 
 BENCHMARK_CAPTURE(ibping_flood, tidemill, Library::tidemill, 5000)->Apply(once)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(ibping_flood, tidemill_one_core, Library::tidemill, 5000, Cores::one)
+    ->Apply(once)
+    ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(ibping_flood, umad2sim, Library::umad2sim, 5000)->Apply(once)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(ibping_flood, umad2sim_one_core, Library::umad2sim, 5000, Cores::one)
+    ->Apply(once)
+    ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(ibping_flood, cosim, Library::cosim, 500)->Apply(once)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(ibping_flood, cosim_one_core, Library::cosim, 500, Cores::one)
+    ->Apply(once)
+    ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_0, Library::tidemill, 0)->Apply(once);
+BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_0_one_core, Library::tidemill, 0, Cores::one)->Apply(once);
 BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_4, Library::tidemill, 4)->Apply(once);
-BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_0, Library::umad2sim, 0)->Apply(once)->Repetitions(1);  // takes its 30 s
+BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_4_one_core, Library::tidemill, 4, Cores::one)->Apply(once);
 BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_4, Library::umad2sim, 4)->Apply(once);
+BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_4_one_core, Library::umad2sim, 4, Cores::one)->Apply(once);
+// Takes its 30 s.
+BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_0, Library::umad2sim, 0)->Apply(once)->Repetitions(1);
 
 }  // namespace
