@@ -5,18 +5,22 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <regex>
 #include <thread>
 
+#include "cores.hpp"
 #include "ibsim_fabric/fabric.hpp"
 
 namespace {
 
 using namespace tidemill;
 using namespace tidemill::ibsim_fabric;
+using bench::Cores, bench::OnCore;
 using namespace std::chrono_literals;
 
-constexpr const char* kShims[] = {"/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so", "/usr/lib/umad2sim/libumad2sim.so"};
+constexpr const char* kShims[] = {"/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so",
+                                  "/usr/lib/umad2sim/libumad2sim.so"};
 
 enum class Library { tidemill, cosim, umad2sim };
 
@@ -28,7 +32,8 @@ std::string shim() {
 
 std::map<std::string, std::string> environment_of(Library library, const std::string& socket, const std::string& host) {
   if (library == Library::umad2sim) return {{"LD_PRELOAD", shim()}, {"IBSIM_SOCKNAME", socket}, {"SIM_HOST", host}};
-  return environment({.socket = socket, .host = host, .device = library == Library::cosim ? "cosim:" : "soft:"}, TIDEMILL_UMAD_FOLDER);
+  return environment({.socket = socket, .host = host, .device = library == Library::cosim ? "cosim:" : "soft:"},
+                     TIDEMILL_UMAD_FOLDER);
 }
 
 /// A fabric with an opensm on its first host.
@@ -55,9 +60,13 @@ class Fabric {
     }
     return std::nullopt;
   }
-  Process launch(Library library, const std::string& host, std::vector<std::string> arguments, const std::string& output) {
+  Process launch(Library library, const std::string& host, std::vector<std::string> arguments,
+                 const std::string& output) {
     auto variables = environment_of(library, ibsim_->socket(), host);
-    auto started = Process::start({.arguments = std::move(arguments), .environment = variables, .output = work_.file(output), .folder = work_.path()});
+    auto started = Process::start({.arguments = std::move(arguments),
+                                   .environment = variables,
+                                   .output = work_.file(output),
+                                   .folder = work_.path()});
     return started.ok() ? std::move(started).value() : Process();
   }
   std::string output(const std::string& name) const {
@@ -72,9 +81,20 @@ class Fabric {
   std::optional<SubnetManager> opensm_;
 };
 
+/// Why there is nothing to measure with this library, or nullptr.
+const char* missing(Library library) {
+  if (library == Library::umad2sim && shim().empty()) return "SKIPPED: no umad2sim (Debian: libumad2sim0)";
+#ifndef TIDEMILL_BENCH_COSIM
+  if (library == Library::cosim) return "SKIPPED: no cosim: in this build (Debian: verilator libsystemc-dev)";
+#endif
+  return nullptr;
+}
+
 /// Round trips of ibping's flood, the library under the client.
-void ibping_flood(benchmark::State& state, Library library) {
-  if (library == Library::umad2sim && shim().empty()) return state.SkipWithError("SKIPPED: no umad2sim (Debian: libumad2sim0)");
+void ibping_flood(benchmark::State& state, Library library, int round_trips, Cores cores = Cores::all) {
+  if (const char* why = missing(library)) return state.SkipWithError(why);
+  std::optional<OnCore> one;
+  if (cores == Cores::one) one.emplace(0);
   Fabric fabric(4, 8);
   if (!fabric.ok() || !fabric.manage(Library::tidemill, 0, 30s)) return state.SkipWithError("no fabric");
   // The server is always ours: under the shim ibping -S ends with a segmentation fault.
@@ -84,37 +104,60 @@ void ibping_flood(benchmark::State& state, Library library) {
   ask.wait();
   std::smatch m;
   const std::string description = fabric.output("lid.out");
-  if (!std::regex_search(description, m, std::regex("Base lid: (\\d+)"))) return state.SkipWithError(("no LID: " + description).c_str());
-  constexpr int kRoundTrips = 5000;
+  if (!std::regex_search(description, m, std::regex("Base lid: (\\d+)")))
+    return state.SkipWithError(("no LID: " + description).c_str());
   for (auto _ : state) {
-    auto client = fabric.launch(library, "H2", {"ibping", "-f", "-c", std::to_string(kRoundTrips), m[1]}, "client.out");
+    auto client = fabric.launch(library, "H2", {"ibping", "-f", "-c", std::to_string(round_trips), m[1]}, "client.out");
     client.wait();
     std::smatch result;
     const std::string said = fabric.output("client.out");
-    if (!std::regex_search(said, result, std::regex("(\\d+) received, .*time (\\d+) ms"))) return state.SkipWithError(("ibping: " + said).c_str());
-    if (std::stoi(result[1]) != kRoundTrips) return state.SkipWithError(("lost some: " + result[0].str()).c_str());
-    state.SetIterationTime(std::stod(result[2]) / 1e3 / kRoundTrips);
+    if (!std::regex_search(said, result, std::regex("(\\d+) received, .*time (\\d+) ms")))
+      return state.SkipWithError(("ibping: " + said).c_str());
+    if (std::stoi(result[1]) != round_trips) return state.SkipWithError(("lost some: " + result[0].str()).c_str());
+    state.SetIterationTime(std::stod(result[2]) / 1e3 / round_trips);
   }
   state.counters["round_trips/s"] = benchmark::Counter(1, benchmark::Counter::kIsIterationInvariantRate);
   server.signal(SIGINT);
 }
 
 /// opensm's time to SUBNET UP on 560 nodes.
-void subnet_up(benchmark::State& state, Library library, unsigned smps) {
-  if (library == Library::umad2sim && shim().empty()) return state.SkipWithError("SKIPPED: no umad2sim (Debian: libumad2sim0)");
+void subnet_up(benchmark::State& state, Library library, unsigned smps, Cores cores = Cores::all) {
+  if (const char* why = missing(library)) return state.SkipWithError(why);
+  std::optional<OnCore> one;
+  if (cores == Cores::one) one.emplace(0);
   for (auto _ : state) {
     Fabric fabric(512, 32);
     const auto seconds = fabric.ok() ? fabric.manage(library, smps, 30s) : std::nullopt;
-    if (!seconds) return state.SkipWithError(library == Library::umad2sim ? "umad2sim is not up after 30 s" : "not up within 30 s");
+    if (!seconds)
+      return state.SkipWithError(library == Library::umad2sim ? "umad2sim is not up after 30 s" : "not up within 30 s");
     state.SetIterationTime(*seconds);
   }
 }
 
-BENCHMARK_CAPTURE(ibping_flood, tidemill, Library::tidemill)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(3);
-BENCHMARK_CAPTURE(ibping_flood, umad2sim, Library::umad2sim)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(3);
-BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_0, Library::tidemill, 0)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
-BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_4, Library::tidemill, 4)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
-BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_0, Library::umad2sim, 0)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(1);
-BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_4, Library::umad2sim, 4)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(3);
+// Each iteration starts programs of its own: one, and repetitions for a median.
+void once(benchmark::internal::Benchmark* b) {
+  b->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(1);
+}
+
+BENCHMARK_CAPTURE(ibping_flood, tidemill, Library::tidemill, 5000)->Apply(once)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(ibping_flood, tidemill_one_core, Library::tidemill, 5000, Cores::one)
+    ->Apply(once)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(ibping_flood, umad2sim, Library::umad2sim, 5000)->Apply(once)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(ibping_flood, umad2sim_one_core, Library::umad2sim, 5000, Cores::one)
+    ->Apply(once)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(ibping_flood, cosim, Library::cosim, 500)->Apply(once)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(ibping_flood, cosim_one_core, Library::cosim, 500, Cores::one)
+    ->Apply(once)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_0, Library::tidemill, 0)->Apply(once);
+BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_0_one_core, Library::tidemill, 0, Cores::one)->Apply(once);
+BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_4, Library::tidemill, 4)->Apply(once);
+BENCHMARK_CAPTURE(subnet_up, tidemill_maxsmps_4_one_core, Library::tidemill, 4, Cores::one)->Apply(once);
+BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_4, Library::umad2sim, 4)->Apply(once);
+BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_4_one_core, Library::umad2sim, 4, Cores::one)->Apply(once);
+// Takes its 30 s.
+BENCHMARK_CAPTURE(subnet_up, umad2sim_maxsmps_0, Library::umad2sim, 0)->Apply(once)->Repetitions(1);
 
 }  // namespace

@@ -3,7 +3,8 @@
 
 usage: python3 tb/bench/report --json <folder> --docs <folder> [--png <folder>] [<executable>...]
 
-Without executables the JSON files of an earlier run are used. --png draws the curves a second time, to look at.
+The executables named are run; of the others the figures of their last run are used. --png draws the curves a second
+time, to look at.
 """
 import argparse
 from pathlib import Path
@@ -24,6 +25,8 @@ def main() -> None:
     if options.executables:
         measure(options.executables, options.json)
     results = Results(options.json)
+    if missing := {"engine_bench", "runtime_bench"} - results.executables.keys():
+        parser.error(f"no figures in {options.json} of {', '.join(sorted(missing))}: run them too")
     pictures = options.docs / "numbers"
     pictures.mkdir(parents=True, exist_ok=True)
     for chart in ENGINE + RUNTIME:

@@ -1,27 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/numbers.md, from the figures of one run."""
-import textwrap
-
+"""docs/numbers.md, from the figures of the last run of each executable."""
 from charts import Chart
 from content import ENGINE, GOALS, OUTSTANDING, RUNTIME
+from programs import clients, devices
 from results import OPTIONS, Results
+from tables import ns, table, text, times
 
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
-def text(words: str) -> str:
-    return "\n".join(textwrap.wrap(" ".join(words.split()), 120)) + "\n"
-
-
-def ns(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
-
-
-def times(value: float) -> str:
-    return f"{value:,.0f} x" if value >= 10 else f"{value:.1f} x" if value >= 1 else f"{value:.2f} x"
+# The executables, and what this page has of each.
+SECTIONS = {"engine_bench": "the engine, goals, lateness of timers", "runtime_bench": "the runtime, goals",
+            "clients_bench": "real programs", "devices_bench": "the same program on each device"}
 
 
 def goals(r: Results, fastest: Results) -> str:
@@ -87,7 +74,7 @@ def others(r: Results) -> str:
 ### Runtime: threads
 
 {threads}
-{text(f'''The same 65,536 posts of a round, divided among the threads. There are {r.context['num_cpus']} cores, so four threads
+{text(f'''The same 65,536 posts of a round, divided among the threads. There are {r.executables['runtime_bench'].context['num_cpus']} cores, so four threads
 never run at once; what a machine with more cores would show is not measured. CPU time is that of all posting threads together.
 A post costs more here than in the table above, where the thread that posts is the one that polls.''')}
 ### Runtime: deregister
@@ -98,26 +85,43 @@ look; each send outstanding adds its completion and its callback. (The goal of 1
 this is not.)''')}"""
 
 
+def runs(r: Results) -> str:
+    """When each executable ran, and what else did."""
+    rows = []
+    for name, sections in SECTIONS.items():
+        if name in r.executables:
+            run = r.executables[name]
+            before, after = (" / ".join(f"{value:.2f}" for value in run.load[when]) for when in ("before", "after"))
+            date, time = run.context["date"].split("T")
+            rows.append([f"`{name}`", sections, f"{date} {time[:5]}", before, after])
+    return table(["executable", "sections", "run on", "load before", "load after"], rows)
+
+
 def document(r: Results, fastest: Results) -> str:
     """`r` has medians of the repetitions, `fastest` the fastest of them."""
-    c, options = r.context, " ".join(OPTIONS)
-    load = " / ".join(f"{value:.2f}" for value in r.load["before"])
-    after = " / ".join(f"{value:.2f}" for value in r.load["after"])
-    measured = text(f"""All figures of this page come from one run on {c['date'][:10]}: {c['processor']}, {c['num_cpus']} cores at
-        {c['mhz_per_cpu'] / 1e3:.2f} GHz, {c['compiler']}, Release. Load average (1, 5, 15 minutes) before the run {load}, after
-        it {after}; the benchmarks themselves are 1 of that, what is above was other work on the same cores. Absolute figures
-        of a shared machine wander by tens of percent from run to run: the ratios within a run are what counts.""")
+    c, options = r.executables["engine_bench"].context, " ".join(OPTIONS)
+    machine = text(f"""{c['processor']}, {c['num_cpus']} cores at {c['mhz_per_cpu'] / 1e3:.2f} GHz, {c['compiler']}, Release.
+        Every section comes from one run of one executable. Load averages are of 1, 5 and 15 minutes: the engine's and the runtime's
+        benchmarks are 1 of that themselves, real programs and simulated cards up to 2, the rest was other work on the same cores. Absolute
+        figures of a shared machine wander by tens of percent from run to run: the ratios within a run are what counts.""")
     return f"""<!-- SPDX-License-Identifier: Apache-2.0 -->
 <!-- Written by tb/bench/report; edit that. -->
 # Numbers
 
-{measured}
+{machine}
+{runs(r)}
 ```sh
 cmake --preset release -DTIDEMILL_BENCHMARKS=ON && cmake --build build/release --target numbers
 ```
 
-{text(f'''It runs `engine_bench` and `runtime_bench` with `{options}` and writes this page. Figures are medians of the
-repetitions: CPU time, or wall time where only a part of each round is timed (post, complete, deregister, threads).''')}
+{text(f'''It runs each executable with `{options}` and writes this page. Figures are medians of the repetitions: CPU time, or wall
+time where only a part of each round is timed (post, complete, deregister, threads) and of real programs and devices.''')}
+To run some of them anew and keep the last figures of the others, name them:
+
+```sh
+python3 -B tb/bench/report --json build/release/tb/bench/numbers --docs docs build/release/tb/bench/devices_bench
+```
+
 ## Goals
 
 {goals(r, fastest)}
@@ -144,4 +148,4 @@ out: each round takes many seconds.''')}
 {others(r)}
 ## How late a burst of timers is
 
-{lateness(r)}"""
+{lateness(r)}{clients(r)}{devices(r, fastest)}"""

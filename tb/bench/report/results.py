@@ -5,6 +5,7 @@ import os
 import statistics
 import subprocess
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 # In repetitions that are mixed at random, so that a busy moment of the machine does not hit one benchmark alone.
@@ -13,42 +14,61 @@ OPTIONS = ["--benchmark_repetitions=5", "--benchmark_min_time=0.05", "--benchmar
 
 
 def measure(executables: list[str], folder: Path) -> None:
-    """Writes one JSON for each executable, and the load averages before the first and after the last of them."""
+    """Writes one JSON for each executable, and to load.json the load averages before and after it."""
     folder.mkdir(parents=True, exist_ok=True)
-    before = os.getloadavg()
+    loads = folder / "load.json"
     for executable in executables:
-        out = folder / (Path(executable).name + ".json")
+        name, before = Path(executable).name, os.getloadavg()
+        out = folder / f"{name}.json"
         subprocess.run([executable, *OPTIONS, f"--benchmark_out={out}"], check=True, stdout=subprocess.DEVNULL)
-    (folder / "load.json").write_text(json.dumps({"before": before, "after": os.getloadavg()}))
+        known = json.loads(loads.read_text()) if loads.exists() else {}
+        loads.write_text(json.dumps(known | {name: {"before": before, "after": os.getloadavg()}}))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One executable's."""
+    context: dict
+    load: dict[str, list[float]]  # "before" and "after"
 
 
 class Results:
-    """Figures by name, as in `Match/tidemill`, and argument."""
+    """Figures by name, as in `Match/tidemill`, and argument, 0 if it has none."""
 
     def __init__(self, folder: Path, of_repetitions: Callable[[Iterable[float]], float] = statistics.median):
         self._choose = of_repetitions
-        self.load = json.loads((folder / "load.json").read_text())
-        self.context = {}
+        loads = json.loads((folder / "load.json").read_text())
+        self.executables: dict[str, Run] = {}
         self._runs: dict[tuple[str, int], list[dict]] = {}
+        self._errors: dict[tuple[str, int], str] = {}
         for file in sorted(folder.glob("*_bench.json")):
             content = json.loads(file.read_text())
-            self.context = self.context or content["context"]
+            self.executables[file.stem] = Run(content["context"], loads[file.stem])
             for run in content["benchmarks"]:
-                if run["run_type"] == "iteration" and not run.get("error_occurred"):
-                    group, variant, argument = run["run_name"].split("/")[:3]
-                    self._runs.setdefault((f"{group}/{variant}", int(argument)), []).append(run)
+                if run["run_type"] != "iteration":
+                    continue
+                group, variant, *rest = run["run_name"].split("/")
+                key = f"{group}/{variant}", int(rest[0]) if rest and rest[0].isdigit() else 0
+                if run.get("error_occurred"):
+                    self._errors[key] = run["error_message"]
+                else:
+                    self._runs.setdefault(key, []).append(run)
 
-    def ns(self, name: str, argument: int) -> float | None:
-        """CPU time; wall time where the benchmark itself has timed a part of each round."""
+    def ns(self, name: str, argument: int = 0) -> float | None:
+        """CPU time; wall time where the benchmark is about that, or itself has timed a part of each round."""
         runs = self._runs.get((name, argument))
         if runs is None:
             return None
         scale = {"ns": 1, "us": 1e3, "ms": 1e6}
-        kind = "real_time" if "manual_time" in runs[0]["run_name"] else "cpu_time"
+        kind = "real_time" if runs[0]["run_name"].endswith(("/manual_time", "/real_time")) else "cpu_time"
         return self._choose(run[kind] * scale[run["time_unit"]] for run in runs)
 
     def counter(self, name: str, argument: int, counter: str) -> float:
         return self._choose(run[counter] for run in self._runs[name, argument])
+
+    def error(self, name: str, argument: int = 0) -> str:
+        """Why there are no figures."""
+        return self._errors.get((name, argument), "not measured")
 
     def arguments(self, name: str) -> list[int]:
         return sorted(argument for known, argument in self._runs if known == name)
