@@ -109,8 +109,8 @@ def main() -> None:
     try:
         known = platforms.load()
         if not args.platform:
-            usable = "\n".join(f"  {p.name}" for p in known.values())
-            raise CardBuildError(f"for which card? Configure with -DTIDEMILL_PLATFORM=<name>, one of\n{usable}\n"
+            raise CardBuildError("for which card? Configure with -DTIDEMILL_PLATFORM=<name>, one of\n"
+                                 f"{platforms.listing(known)}\n"
                                  f"{tools.missing_text({'v++', 'vivado'})}".rstrip())
         build = Build(args.source.resolve(), args.generated.resolve(), args.out.resolve(),
                       platforms.find(args.platform, known))

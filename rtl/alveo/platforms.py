@@ -53,12 +53,15 @@ def load(table: pathlib.Path = TABLE) -> dict[str, Platform]:
         raise CardBuildError(f"{table}: an entry lacks a key or has one too many: {error}") from error
 
 
+def listing(known: dict[str, Platform]) -> str:
+    return "\n".join(f"  {name}" for name in known)
+
+
 def find(option: str, known: dict[str, Platform]) -> Platform:
     """By name, or by path of its .xpfm."""
     name = pathlib.Path(option).stem if option.endswith(".xpfm") else option
     if name not in known:
-        usable = "\n".join(f"  {p.name}" for p in known.values())
-        raise CardBuildError(f"platform '{name}' is not in {TABLE}. Known:\n{usable}\n"
+        raise CardBuildError(f"platform '{name}' is not in {TABLE}. Known:\n{listing(known)}\n"
                              "For another one, add what `platforminfo` says of it to that file.")
     return dataclasses.replace(known[name], option=option)
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "device/card_setup.hpp"
 #include "device/gid_digest.hpp"
 #include "fmt/format.h"
 #include "hls/tid_hash.hpp"
@@ -10,7 +11,6 @@
 namespace tidemill::device {
 namespace {
 
-constexpr uint32_t kTickNs = 1024;
 constexpr unsigned kHostRingBits = 12;  ///< Entries of the rings host to card; what is more waits in the host.
 
 /// What a slot and a lane are numbered with (docs/abi.md).
@@ -18,11 +18,6 @@ constexpr uint32_t kMostSlots = 65'536, kMostLanes = 1024;
 
 /// Enough for one entry per slot, receive buffer (32,768 of each QP, on a few ports) and agent.
 constexpr unsigned kCompletionBits = 19;
-
-uint32_t tick_increment(uint32_t clock_khz) {
-  // 2^32 for each tick of kTickNs: 2^32 * 10^6 / (clock_khz * kTickNs).
-  return static_cast<uint32_t>((uint64_t{1} << 32) * 1'000'000 / (uint64_t{clock_khz} * kTickNs));
-}
 
 /// A card of this ABI but of other dimensions than this runtime was built for.
 std::optional<Error> unfit(const std::string& kind, const Capabilities& c) {
@@ -66,11 +61,8 @@ CardDevice::CardDevice(std::unique_ptr<Card> card, uint64_t seed, const Capabili
       doorbells_(capabilities.lanes),
       commands_(4096),
       rings_(std::make_unique<SendRing[]>(capabilities.lanes)),
-      index_memory_(card_->memory((capabilities.lanes + 16) * sizeof(uint32_t))) {
-  card_->write(abi::reg::hash_seed_low, static_cast<uint32_t>(seed));
-  card_->write(abi::reg::hash_seed_high, static_cast<uint32_t>(seed >> 32));
-  card_->write(abi::reg::index_base_low, static_cast<uint32_t>(index_memory_->address()));
-  card_->write(abi::reg::index_base_high, static_cast<uint32_t>(index_memory_->address() >> 32));
+      index_memory_(card_->memory(index_bytes(capabilities.lanes))) {
+  start_hash_and_indices(*card_, seed, index_memory_->address());
   const auto slot_bits = static_cast<unsigned>(std::bit_width(capabilities.slots - 1));
   completion_ring_ = std::make_unique<IncomingRing<abi::Completion, 3>>(*card_, abi::Ring::completion, kCompletionBits);
   transmit_ring_ = std::make_unique<IncomingRing<abi::Transmit, 0>>(*card_, abi::Ring::transmit, slot_bits);
@@ -78,7 +70,7 @@ CardDevice::CardDevice(std::unique_ptr<Card> card, uint64_t seed, const Capabili
   sent_ring_ = std::make_unique<OutgoingRing<abi::Sent>>(*card_, abi::Ring::sent, kHostRingBits, taken(abi::Ring::sent));
   received_rings_[0] = std::make_unique<OutgoingRing<abi::Received>>(*card_, abi::Ring::received_smi, kHostRingBits, taken(abi::Ring::received_smi));
   received_rings_[1] = std::make_unique<OutgoingRing<abi::Received>>(*card_, abi::Ring::received_gsi, kHostRingBits, taken(abi::Ring::received_gsi));
-  card_->write(abi::reg::tick_increment, tick_increment(card_->read(abi::reg::clock_khz)));
+  start_tick(*card_);
 }
 
 CardDevice::~CardDevice() {
@@ -138,7 +130,7 @@ void CardDevice::received(const abi::Received& r, uint32_t) { received_rings_[r.
 
 bool CardDevice::progress(uint32_t now) {
   if (failed_) return false;
-  index_memory_->from_card(0, (capabilities_.lanes + 16) * sizeof(uint32_t));
+  index_memory_->from_card(0, index_bytes(capabilities_.lanes));
   take_commands(now);
   sent_ring_->flush();
   for (const auto& ring : received_rings_) ring->flush();

@@ -105,7 +105,6 @@ class DeviceState final : public device::BackendSink, public std::enable_shared_
   std::string gather_metrics();
   void run();
   void stop();
-  /// Agents that still end, and ports that wait for them.
   bool has_agents() const;
   /// Makes progress until the last agent has ended.
   void end_agents();

@@ -75,17 +75,13 @@ Result<std::unique_ptr<Publisher>> Publisher::from_environment() {
   const std::string path = environment("TIDEMILL_METRICS");
   if (path.empty()) return std::unique_ptr<Publisher>();
   std::unique_ptr<Publisher> publisher(new Publisher(take(path)));
-  if (const std::string why = protest(publisher->path_); !why.empty()) {
-    publisher->owns_ = false;
-    return Error{Errc::file_failed, fmt::format("TIDEMILL_METRICS: '{}' {}", publisher->path_, why)};
+  std::string why = protest(publisher->path_);
+  if (why.empty()) {
+    publisher->owns_ = publisher->write("");
+    if (publisher->owns_) return publisher;
+    why = "cannot be written; name a file in a folder that exists";
   }
-  if (!publisher->write("")) {
-    publisher->owns_ = false;
-    return Error{
-        Errc::file_failed,
-        fmt::format("TIDEMILL_METRICS: '{}' cannot be written; name a file in a folder that exists", publisher->path_)};
-  }
-  return publisher;
+  return Error{Errc::file_failed, fmt::format("TIDEMILL_METRICS: '{}' {}", publisher->path_, why)};
 }
 
 Publisher::Publisher(std::string path)

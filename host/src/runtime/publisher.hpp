@@ -34,7 +34,7 @@ class Publisher {
   const pid_t process_;  ///< A child that was forked leaves the file alone.
   const std::string path_;
   const std::string draft_;  ///< Renamed to `path_` when it is whole.
-  bool owns_ = true;
+  bool owns_ = false;        ///< The file there is ours, to be removed.
   std::chrono::steady_clock::time_point next_{};
 };
 

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "device/card_counters.hpp"
+#include "device/card_setup.hpp"
 #include "device_tool/card_rig.hpp"
 
 namespace tidemill::device_tool {
@@ -74,7 +75,7 @@ TickReading read_tick(Card& card) {
   return {tick, after, now()};
 }
 
-constexpr double kTickNs = 1024;
+constexpr double kTickNs = device::kTickNs;
 
 /// How long ticks are, in ns, as far as two readings tell: each is of some time within a tick.
 struct TickLength {

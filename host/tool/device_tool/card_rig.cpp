@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "device/card_setup.hpp"
+
 namespace tidemill::device_tool {
 namespace {
 
@@ -23,19 +25,11 @@ bool reset_card(device::Card& card) {
   return true;
 }
 
-uint32_t tick_increment(uint32_t clock_khz) {
-  constexpr uint64_t kTickNs = 1024;
-  return static_cast<uint32_t>((uint64_t{1} << 32) * 1'000'000 / (uint64_t{clock_khz} * kTickNs));
-}
-
 CardRig::CardRig(device::Card& card, Sizes sizes)
     : card_(card), card_lanes_(card.read(reg::lanes)), lanes_(card_lanes_) {
   reset_card(card_);
-  indices_ = card_.memory((card_lanes_ + 16) * sizeof(uint32_t));
-  card_.write(reg::hash_seed_low, static_cast<uint32_t>(kSeed));
-  card_.write(reg::hash_seed_high, static_cast<uint32_t>(kSeed >> 32));
-  card_.write(reg::index_base_low, static_cast<uint32_t>(indices_->address()));
-  card_.write(reg::index_base_high, static_cast<uint32_t>(indices_->address() >> 32));
+  indices_ = card_.memory(device::index_bytes(card_lanes_));
+  device::start_hash_and_indices(card_, kSeed, indices_->address());
   completion_ring_ =
       std::make_unique<device::IncomingRing<abi::Completion, 3>>(card_, abi::Ring::completion, sizes.completion_bits);
   transmit_ring_ =
@@ -47,7 +41,7 @@ CardRig::CardRig(device::Card& card, Sizes sizes)
   constexpr uint32_t kCredit = 4096;
   card_.write(reg::wire_credit, kCredit);
   card_.write(reg::wire_credit, 1u << 16 | kCredit);
-  card_.write(reg::tick_increment, tick_increment(card_.read(reg::clock_khz)));
+  device::start_tick(card_);
 }
 
 CardRig::~CardRig() {
@@ -56,7 +50,7 @@ CardRig::~CardRig() {
 }
 
 void CardRig::collect() {
-  indices_->from_card(0, (card_lanes_ + 16) * sizeof(uint32_t));
+  indices_->from_card(0, device::index_bytes(card_lanes_));
   for (abi::Transmit t; transmit_ring_->take(t);) transmits_.push_back(t);
   for (abi::Completion c; completion_ring_->take(c);) completions_.push_back(c);
 }

@@ -88,7 +88,4 @@ class CardRig {
 /// Resets the card; false if it does not come out again.
 bool reset_card(device::Card& card);
 
-/// Added every clock to the accumulator whose carry is a tick of 1.024 us.
-uint32_t tick_increment(uint32_t clock_khz);
-
 }  // namespace tidemill::device_tool

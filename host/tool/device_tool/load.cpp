@@ -10,6 +10,11 @@ namespace tidemill::device_tool {
 
 using namespace std::chrono_literals;
 
+namespace {
+/// How long to wait for the next completion.
+constexpr Nanoseconds kPatience = 10s;
+}  // namespace
+
 struct Load::Traffic {
   explicit Traffic(Device opened) : device(std::move(opened)) {}
 
@@ -37,7 +42,7 @@ struct Load::Traffic {
   Agent agent;
 };
 
-Result<std::unique_ptr<Load>> Load::open(const std::string& uri, Nanoseconds patience) {
+Result<std::unique_ptr<Load>> Load::open(const std::string& uri) {
   auto device = Device::open(uri, {.progress = Progress::poll, .clock = {}});
   if (!device) return device.error();
   auto traffic = std::make_unique<Traffic>(std::move(device).value());
@@ -55,11 +60,10 @@ Result<std::unique_ptr<Load>> Load::open(const std::string& uri, Nanoseconds pat
                                              .name = "load"});
   if (!agent) return agent.error();
   traffic->agent = std::move(agent).value();
-  return std::unique_ptr<Load>(new Load(std::move(traffic), patience));
+  return std::unique_ptr<Load>(new Load(std::move(traffic)));
 }
 
-Load::Load(std::unique_ptr<Traffic> traffic, Nanoseconds patience)
-    : traffic_(std::move(traffic)), patience_(patience) {}
+Load::Load(std::unique_ptr<Traffic> traffic) : traffic_(std::move(traffic)) {}
 
 Load::~Load() {
   if (traffic_->posted != traffic_->completed) static_cast<void>(traffic_.release());
@@ -67,10 +71,6 @@ Load::~Load() {
 
 std::string Load::metrics() const {
   return traffic_->device.metrics();
-}
-
-uint64_t Load::completed() const {
-  return traffic_->completed;
 }
 
 std::optional<Error> Load::complete(uint64_t requests) {
@@ -108,11 +108,11 @@ std::optional<Error> Load::poll(const std::function<bool()>& done) {
                    fmt::format("{}, the next was refused ({}): tidemill device selftest resets the device and says "
                                "whether it works",
                                so_far(), describe(t.refused))};
-    if (waited_ >= patience_)
+    if (waited_ >= kPatience)
       return Error{Errc::device_failed,
                    fmt::format("{}, then none within {}: the device loses completions; tidemill device selftest says "
                                "which part does",
-                               so_far(), std::chrono::duration_cast<std::chrono::duration<double>>(patience_))};
+                               so_far(), std::chrono::duration_cast<std::chrono::duration<double>>(kPatience))};
   }
   return std::nullopt;
 }

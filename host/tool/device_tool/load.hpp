@@ -14,10 +14,7 @@ namespace tidemill::device_tool {
 
 class Load {
  public:
-  static constexpr Nanoseconds kPatience = std::chrono::seconds(10);
-
-  /// `patience`: how long to wait for the next completion.
-  static Result<std::unique_ptr<Load>> open(const std::string& uri, Nanoseconds patience = kPatience);
+  static Result<std::unique_ptr<Load>> open(const std::string& uri);
   /// With sends still outstanding it leaves the device behind: closing it would wait for them.
   ~Load();
   Load(const Load&) = delete;
@@ -31,15 +28,13 @@ class Load {
   std::optional<Error> drain();
 
   std::string metrics() const;
-  uint64_t completed() const;
 
  private:
   struct Traffic;
-  Load(std::unique_ptr<Traffic> traffic, Nanoseconds patience);
+  explicit Load(std::unique_ptr<Traffic> traffic);
   std::optional<Error> poll(const std::function<bool()>& done);
 
   std::unique_ptr<Traffic> traffic_;
-  const Nanoseconds patience_;
   Nanoseconds waited_{0};  ///< Since the last completion.
 };
 

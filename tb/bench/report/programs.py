@@ -54,15 +54,15 @@ def clients(r: Results) -> str:
 
 {text('''Unchanged programs of the distribution on ibsim: once through the drop-in [libibumad](libibumad.md), once
 through the shim that ibsim brings, preloaded before the system's libibumad. Program, library and ibsim share the
-cores; time is what the program itself reports (ibping), or until its log says that the subnet is up (opensm). The
-server of ibping is ours each time: under the shim `ibping -S` ends with a segmentation fault. A flood is 5,000 round
-trips, 500 through `cosim:`.''')}
+cores. A flood of ibping is 5,000 round trips, 500 through `cosim:`; its time is the process's, less that of a flood of
+one, because ibping's own clock is wrong (it divides nanoseconds by 10,000). The time of opensm is until its log says
+that the subnet is up. The server of ibping is ours each time: under the shim `ibping -S` ends with a segmentation
+fault.''')}
 {flood}
 {up}
 {text(f'''A sleeping thread that is woken by another and wakes it takes this machine {wake[0]} on one core, {wake[1]}
-across two (`handover`, two threads and two pipes). Programs that ask and wait do little else, so on all cores the figures
-also say where their threads happened to run; with all processes on one core that is left out, and what more threads could do
-at a time too. The shim was not measured there with `--maxsmps 0`.''')}"""
+across two (`handover`, two threads and two pipes). The shim
+was not measured on one core with `--maxsmps 0`.''')}"""
 
 
 def devices(r: Results, fastest: Results) -> str:
