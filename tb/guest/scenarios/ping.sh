@@ -14,8 +14,10 @@ serve() { # device, arguments
   shift
   tidemill ping --server --device "$device" "$@" >/tmp/server 2>&1 &
   server=$!
-  for _ in 1 2 3 4 5 6 7 8 9 10; do
-    grep -q QPN /tmp/server && break
+  turns=0 # a busy machine may hold it up for seconds
+  until grep -q QPN /tmp/server; do
+    turns=$((turns + 1))
+    [ $turns -gt 100 ] && bad "the server does not come up" && break
     sleep 0.2
   done
   cat /tmp/server
