@@ -55,11 +55,9 @@ void complain(const Error& e) {
 void close_at_exit() {
   Process& p = process();
   const std::lock_guard lock(p.mutex);
-  if (p.session) p.session->note_agents();
-  // Their agents hold the device, and what is on its way to them when the program ends belongs into the port's counts.
-  drop_files();
   p.session.reset();
   p.failed = true;
+  drop_files();  // their agents hold the device
 }
 
 }  // namespace
@@ -106,7 +104,7 @@ Session::Session(Ibsim ibsim, Adapter adapter, Device device, std::shared_ptr<Tr
 Session::~Session() {
   if (!port_) return;
   write_stats_file();
-  port_ = Port();  // with the agents of files that threads of the program still hold
+  port_ = Port();  // with its agents: what was under way to them ends before the trace does
   write_trace();
 }
 
@@ -119,7 +117,7 @@ void Session::write_trace() const {
 
 void Session::write_stats_file() const {
   if (const std::string path = environment("TIDEMILL_STATS"); !path.empty())
-    if (const Error e = write_stats(path, device_, port_, agents_, ibsim_.counters()); e.code != Errc::ok) complain(e);
+    if (const Error e = write_stats(path, device_, port_, ibsim_.counters()); e.code != Errc::ok) complain(e);
 }
 
 Result<std::string> Session::issm_path() {

@@ -14,7 +14,6 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "tidemill.hpp"
 
@@ -41,8 +40,6 @@ class Session {
   Port& port() { return port_; }
   /// A file whose opening sets the port's IsSM bit and whose closing clears it.
   Result<std::string> issm_path();
-  /// Counts of the agents there are, for the stats file: to be called while there are any.
-  void note_agents() { agents_ = port_.agent_stats(); }
   ~Session();
 
  private:
@@ -57,7 +54,6 @@ class Session {
   Device device_;
   std::shared_ptr<Trace> trace_;
   Port port_;
-  std::vector<AgentStats> agents_;
   std::unique_ptr<IssmFile> issm_;
 };
 

@@ -32,8 +32,7 @@ nlohmann::json to_json(const AgentStats& a) {
 
 }  // namespace
 
-Error write_stats(const std::string& path, const Device& device, const Port& port,
-                  const std::vector<AgentStats>& agents, const IbsimCounters& fabric) {
+Error write_stats(const std::string& path, const Device& device, const Port& port, const IbsimCounters& fabric) {
   const PortStats s = port.stats();
   nlohmann::json j{{"pid", ::getpid()},
                    {"device", device.info().kind},
@@ -52,7 +51,7 @@ Error write_stats(const std::string& path, const Device& device, const Port& por
                      {"waited", fabric.waited}}}};
   j["port"]["completed"] = by_name(s.completed, SendStatus{});
   if (const uint64_t cycles = device.counter("cycles"); cycles != 0) j["cycles"] = cycles;
-  for (const AgentStats& a : agents) j["agents"].push_back(to_json(a));
+  for (const AgentStats& a : port.agent_stats()) j["agents"].push_back(to_json(a));
   std::ofstream out(path);
   out << j.dump(2) << '\n';
   out.close();

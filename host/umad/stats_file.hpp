@@ -2,13 +2,11 @@
 /// The counts of a process, as JSON.
 #pragma once
 #include <string>
-#include <vector>
 
 #include "tidemill.hpp"
 
 namespace tidemill::umad {
 
-Error write_stats(const std::string& path, const Device& device, const Port& port,
-                  const std::vector<AgentStats>& agents, const IbsimCounters& fabric);
+Error write_stats(const std::string& path, const Device& device, const Port& port, const IbsimCounters& fabric);
 
 }  // namespace tidemill::umad
