@@ -164,6 +164,17 @@ TEST_F(Tools, TwoProgramsAtOnceOnTwoHosts) {
   EXPECT_EQ(links_of(read_file(work_.file("other.out"))).size(), 6u);
 }
 
+/// ibsim sends a trap when a port's IsSM changes, which opensm does first and last: before it has registered for traps, or
+/// when it has no more, there is nobody to have it (ib_mad drops it as well). Nothing else may be dropped.
+[[maybe_unused]] void expect_only_traps_lost(const nlohmann::json& stats) {
+  uint64_t lost = 0;
+  for (const auto& [cause, count] : stats["port"]["dropped"].items()) {
+    EXPECT_EQ(cause, "no agent") << stats;
+    lost += count.get<uint64_t>();
+  }
+  EXPECT_LE(lost, 2u) << stats;
+}
+
 #ifdef TIDEMILL_TEST_COSIM
 TEST_F(Tools, AFabricComesUpThroughTheCoSimulatedCard) {
   NEEDS("ibsim", "opensm", "ibnetdiscover", "saquery");
@@ -176,7 +187,7 @@ TEST_F(Tools, AFabricComesUpThroughTheCoSimulatedCard) {
   const auto stats = stop_opensm();
   EXPECT_EQ(stats["device"], "cosim");
   EXPECT_GT(stats["port"]["matched"], 50) << "every SMP through the shell";
-  EXPECT_TRUE(stats["port"]["dropped"].empty()) << stats;
+  expect_only_traps_lost(stats);
 }
 #endif
 
@@ -189,8 +200,7 @@ TEST_F(Tools, AFabricComesUpThroughXrtsEmulation) {
   const auto stats = stop_opensm();
   EXPECT_EQ(stats["device"], "xrt");
   EXPECT_GT(stats["port"]["matched"], 50);
-  // A trap may come when opensm has not registered for it yet, or no more; nothing else may be dropped.
-  for (const auto& [cause, count] : stats["port"]["dropped"].items()) EXPECT_EQ(cause, "no agent") << count << stats;
+  expect_only_traps_lost(stats);
 }
 #endif
 
